@@ -1,0 +1,32 @@
+// The topics of roughly._core, and what their files share.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string_view>
+
+#include "array.hpp"
+#include "simd.hpp"
+#include "token.hpp"
+
+namespace roughly {
+
+void bind_simd(nanobind::module_& module);
+void bind_html(nanobind::module_& module);
+void bind_token(nanobind::module_& module);
+void bind_sketch(nanobind::module_& module);
+void bind_compare(nanobind::module_& module);
+void bind_hash(nanobind::module_& module);
+
+// The level named; "" is ROUGHLY_SIMD of the environment, or the best of this machine.
+Simd simd_argument(std::string_view name);
+
+inline const uint8_t* bytes_of(const nanobind::bytes& data) {
+    return static_cast<const uint8_t*>(data.data());
+}
+
+// Tokens (and their spans in `data`, if asked for) of a document.
+void tokenize_document(const nanobind::bytes& data, bool html, Simd level, Tokens& tokens,
+                       std::vector<Span>* spans);
+
+}  // namespace roughly

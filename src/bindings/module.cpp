@@ -1,0 +1,12 @@
+// roughly._core: the compiled kernels, a topic a file. Documents come as UTF-8 bytes, answers leave
+// as NumPy arrays, and the GIL is released while the core works.
+#include "bindings.hpp"
+
+NB_MODULE(_core, module) {
+    roughly::bind_simd(module);
+    roughly::bind_html(module);
+    roughly::bind_token(module);
+    roughly::bind_sketch(module);
+    roughly::bind_compare(module);
+    roughly::bind_hash(module);
+}

@@ -1,0 +1,46 @@
+// A growing array that never initialises its elements and keeps its memory for the next document.
+// Every Buffer has `slack` elements beyond what was asked for, so that kernels may write a whole
+// vector past the end of their output, and read one if they mask what they read.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <type_traits>
+
+namespace roughly {
+
+template <typename T>
+class Buffer {
+    static_assert(std::is_trivially_copyable_v<T>);
+
+   public:
+    static constexpr size_t slack = 64;
+
+    Buffer() = default;
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    ~Buffer() { std::free(data_); }
+
+    T* data() { return data_; }
+    const T* data() const { return data_; }
+    size_t capacity() const { return capacity_; }
+    T& operator[](size_t i) { return data_[i]; }
+    const T& operator[](size_t i) const { return data_[i]; }
+
+    // Room for at least `capacity` elements; keeps what is there.
+    void reserve(size_t capacity) {
+        if (capacity <= capacity_ && data_) return;
+        const size_t grown = capacity > capacity_ * 3 / 2 ? capacity : capacity_ * 3 / 2;
+        void* moved = std::realloc(static_cast<void*>(data_), (grown + slack) * sizeof(T));
+        if (!moved) throw std::bad_alloc();
+        data_ = static_cast<T*>(moved);
+        capacity_ = grown;
+    }
+
+   private:
+    T* data_ = nullptr;
+    size_t capacity_ = 0;
+};
+
+}  // namespace roughly

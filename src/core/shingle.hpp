@@ -1,0 +1,101 @@
+// Canonical form to fingerprints (docs/algorithm.md, section 3). Fingerprints come in document
+// order with their repeats, in chunks that stay in the first-level cache; memory does not grow with
+// the document. One Shingler per thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "buffer.hpp"
+#include "field.hpp"
+#include "key.hpp"
+#include "token.hpp"
+
+namespace roughly {
+
+// The keyed bijection of b-bit numbers that stands for the random permutation.
+template <int bits>
+inline uint64_t permute(uint64_t shingle_hash, const uint64_t keys[2]) {
+    static_assert(bits == 64 || bits == 40);
+    constexpr uint64_t mask = ~uint64_t{0} >> (64 - bits);
+    constexpr uint64_t multiplier = 0xD6E8FEB86659FD93u;
+    constexpr int half = bits / 2;
+    uint64_t x = (shingle_hash ^ keys[0]) & mask;
+    x ^= x >> half;
+    x = (x * multiplier + keys[1]) & mask;
+    x ^= x >> half;
+    x = (x * multiplier) & mask;
+    return x ^ (x >> half);
+}
+
+// The work of a kernel: `count` fingerprints from count + width - 1 token hashes. All arrays may be
+// read and written one vector beyond their ends.
+struct ShingleChunk {
+    const uint64_t* hashes;
+    size_t count;
+    size_t width;
+    int bits;
+    uint64_t key;      // shingle key
+    uint64_t leading;  // its power `width`
+    uint64_t permutation[2];
+    uint64_t* scratch[2];  // count + width elements each
+    uint64_t* out;
+};
+
+void fingerprints_avx2(const ShingleChunk& chunk);
+void fingerprints_avx512(const ShingleChunk& chunk);
+
+class Shingler {
+   public:
+    // width >= 1; bits 64 or 40.
+    Shingler(size_t width, int bits, const Keys& keys, Simd level);
+
+    size_t shingle_count(size_t tokens) const {
+        return tokens >= width_ ? tokens - width_ + 1 : tokens ? 1 : 0;
+    }
+
+    // Calls take(const uint64_t* fingerprints, size_t count) for successive chunks.
+    template <typename Take>
+    void fingerprints(const Tokens& tokens, Take&& take) {
+        if (tokens.count < width_) {
+            if (tokens.count == 0) return;
+            hash_tokens(tokens, 0, tokens.count, hashes_.data());
+            const uint64_t fingerprint = short_fingerprint(tokens.count);
+            take(&fingerprint, size_t{1});
+            return;
+        }
+        // The last width - 1 token hashes of a chunk begin the next one.
+        const size_t carried = width_ - 1;
+        hash_tokens(tokens, 0, carried, hashes_.data());
+        for (size_t done = carried; done < tokens.count;) {
+            const size_t count = tokens.count - done < chunk_ ? tokens.count - done : chunk_;
+            hash_tokens(tokens, done, done + count, hashes_.data() + carried);
+            fingerprint_chunk(count);
+            take(static_cast<const uint64_t*>(fingerprints_.data()), count);
+            for (size_t i = 0; i < carried; ++i) hashes_[i] = hashes_[count + i];
+            done += count;
+        }
+    }
+
+   private:
+    void hash_tokens(const Tokens& tokens, size_t first, size_t last, uint64_t* out) const;
+    uint64_t short_fingerprint(size_t count) const;
+    // `count` fingerprints from the count + width - 1 token hashes.
+    void fingerprint_chunk(size_t count);
+    template <int bits>
+    void roll(size_t count);
+
+    size_t width_;
+    size_t chunk_;  // shingles at a time: in the cache, and many beside the width, which each
+                    // begins with
+    int bits_;
+    Simd level_;
+    Keys keys_;
+    uint64_t leading_;  // shingle key to the power width
+    uint64_t leaving_;  // its negative: removes the token that leaves the shingle
+    Buffer<uint64_t> hashes_;
+    Buffer<uint64_t> fingerprints_;
+    Buffer<uint64_t> scratch_[2];
+};
+
+}  // namespace roughly

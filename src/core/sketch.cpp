@@ -1,0 +1,278 @@
+#include "sketch.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include "fingerprint_set.hpp"
+#include "html.hpp"
+
+namespace roughly {
+
+namespace {
+
+void lower_minima_plain(const uint64_t* fingerprints, size_t count, const uint64_t* __restrict mask,
+                        const uint64_t* __restrict multiplier, uint64_t* __restrict minima,
+                        size_t minima_count)
+#include "minima.inl"
+
+    auto lower_minima(Simd level) {
+#if defined(__x86_64__)
+    if (level == Simd::avx512) return lower_minima_avx512;
+    if (level == Simd::avx2) return lower_minima_avx2;
+#else
+    (void)level;
+#endif
+    return lower_minima_plain;
+}
+
+uint8_t adaptive_level(uint64_t threshold, size_t size) {
+    uint8_t level = 0;
+    for (uint128 bound = uint128{threshold} * 2; size >= bound; bound *= 2) ++level;
+    return level;
+}
+
+// Everything one thread needs, reused from document to document.
+class Worker {
+   public:
+    Worker(const SketchParameters& parameters, const Keys& keys, Simd level)
+        : parameters_(parameters),
+          keys_(keys),
+          level_(level),
+          shingler_(parameters.width, parameters.bits, keys, level),
+          set_(parameters.bits, level) {}
+
+    void sketch(const DocumentView& document, ContentType content_type, SketchColumns& out) {
+        const uint8_t* text = document.data;
+        size_t size = document.size;
+        const bool html = content_type == ContentType::html ||
+                          (content_type == ContentType::automatic && sniff_html(text, size));
+        if (html) {
+            strip_html(text, size, html_text_);
+            text = html_text_.bytes.data();
+            size = html_text_.size;
+        }
+        tokenize(level_, text, size, tokens_);
+        out.content.push_back(hash_bytes(level_, document.data, document.size));
+        out.canonical.push_back(
+            hash_bytes(level_, tokens_.canonical.data(), tokens_.canonical_size));
+        select(out);
+    }
+
+    void sketch(std::span<const DocumentView> features, SketchColumns& out) {
+        size_t bytes = 0;
+        for (const DocumentView& feature : features) bytes += feature.size + 2;
+        if (bytes > std::numeric_limits<uint32_t>::max() - 64)
+            throw std::length_error("features: too large: together they reach 4 GiB");
+        tokens_.canonical.reserve(bytes);
+        tokens_.ends.reserve(features.size());
+        size_t at = 0;
+        for (size_t i = 0; i < features.size(); ++i) {
+            std::copy_n(features[i].data, features[i].size, tokens_.canonical.data() + at);
+            at += features[i].size;
+            tokens_.canonical[at++] = 1;  // a terminator, so that trailing zeros count
+            tokens_.ends[i] = static_cast<uint32_t>(at);
+            tokens_.canonical[at++] = ' ';
+        }
+        tokens_.canonical_size = at;
+        tokens_.count = features.size();
+        const Hash128 hash = hash_bytes(level_, tokens_.canonical.data(), at);
+        out.content.push_back(hash);
+        out.canonical.push_back(hash);
+        select(out);
+    }
+
+   private:
+    void select(SketchColumns& out) {
+        const bool minima = parameters_.select == Select::perm;
+        if (minima) minima_.assign(parameters_.parameter, std::numeric_limits<uint64_t>::max());
+        const auto lower = lower_minima(level_);
+        set_.clear(shingler_.shingle_count(tokens_.count));
+        shingler_.fingerprints(tokens_, [&](const uint64_t* fingerprints, size_t count) {
+            set_.add(fingerprints, count);
+            if (minima)
+                lower(fingerprints, count, keys_.minima_xor.data(), keys_.minima_multiply.data(),
+                      minima_.data(), minima_.size());
+        });
+        const size_t size = set_.size();
+        const uint8_t level = parameters_.select == Select::adaptive
+                                  ? adaptive_level(parameters_.parameter, size)
+                                  : uint8_t{0};
+        append_selected(size, level, out.values);
+        out.offsets.push_back(static_cast<int64_t>(out.values.size()));
+        out.size.push_back(static_cast<uint32_t>(size));
+        out.tokens.push_back(static_cast<uint32_t>(tokens_.count));
+        out.level.push_back(level);
+    }
+
+    void append_selected(size_t size, uint8_t level, std::vector<uint64_t>& out) {
+        constexpr size_t no_limit = std::numeric_limits<size_t>::max();
+        switch (parameters_.select) {
+            case Select::all: set_.append_multiples(1, no_limit, out); break;
+            case Select::mod: set_.append_multiples(parameters_.parameter, no_limit, out); break;
+            case Select::min: set_.append_multiples(1, parameters_.parameter, out); break;
+            case Select::adaptive:
+                set_.append_multiples(uint64_t{1} << level, no_limit, out);
+                break;
+            case Select::perm:
+                if (size) out.insert(out.end(), minima_.begin(), minima_.end());
+        }
+    }
+
+    const SketchParameters& parameters_;
+    const Keys& keys_;
+    Simd level_;
+    Shingler shingler_;
+    FingerprintSet set_;
+    HtmlText html_text_;
+    Tokens tokens_;
+    std::vector<uint64_t> minima_;
+};
+
+Keys keys_of(const SketchParameters& parameters) {
+    return Keys(parameters.seed, parameters.select == Select::perm ? parameters.parameter : 0);
+}
+
+// Consecutive documents of about this many bytes are one piece of work.
+constexpr size_t piece_bytes = size_t{1} << 18;
+
+std::vector<std::span<const DocumentView>> pieces_of(std::span<const DocumentView> documents) {
+    std::vector<std::span<const DocumentView>> pieces;
+    size_t first = 0;
+    size_t bytes = 0;
+    for (size_t i = 0; i < documents.size(); ++i) {
+        bytes += documents[i].size + 64;
+        if (bytes < piece_bytes && i + 1 < documents.size()) continue;
+        pieces.push_back(documents.subspan(first, i + 1 - first));
+        first = i + 1;
+        bytes = 0;
+    }
+    return pieces;
+}
+
+template <typename T>
+void append(std::vector<T>& to, const std::vector<T>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+}
+
+SketchColumns concatenate(std::vector<SketchColumns>& parts) {
+    if (parts.size() == 1) return std::move(parts[0]);
+    SketchColumns all;
+    size_t values = 0, rows = 0;
+    for (const SketchColumns& part : parts) values += part.values.size(), rows += part.size.size();
+    all.values.reserve(values);
+    all.offsets.reserve(rows + 1);
+    for (const SketchColumns& part : parts) {
+        const int64_t base = all.offsets.back();
+        for (size_t i = 1; i < part.offsets.size(); ++i)
+            all.offsets.push_back(base + part.offsets[i]);
+        append(all.values, part.values);
+        append(all.size, part.size);
+        append(all.tokens, part.tokens);
+        append(all.level, part.level);
+        append(all.content, part.content);
+        append(all.canonical, part.canonical);
+    }
+    return all;
+}
+
+}  // namespace
+
+void SketchParameters::check() const {
+    const auto refuse = [](const std::string& what) { throw std::invalid_argument(what); };
+    if (width < 1 || width > 1000000)
+        refuse("w: out of range: " + std::to_string(width) + ", want 1 to 1000000");
+    if (bits != 64 && bits != 40)
+        refuse("bits: unknown: " + std::to_string(bits) + ", want 64 or 40");
+    if (select != Select::all && parameter < 1)
+        refuse("select: parameter out of range: 0, want at least 1");
+    if (select == Select::perm && bits != 64)
+        refuse("select: perm needs 64 bits: " + std::to_string(bits) + " given");
+    if (select == Select::perm && parameter > 1000000)
+        refuse("select: too many permutations: " + std::to_string(parameter) +
+               ", want at most 1000000");
+}
+
+SketchColumns sketch_batch(std::span<const DocumentView> documents,
+                           const SketchParameters& parameters, ContentType content_type,
+                           size_t threads, Simd level) {
+    parameters.check();
+    const Keys keys = keys_of(parameters);
+    const auto pieces = pieces_of(documents);
+    std::vector<SketchColumns> parts(std::max<size_t>(pieces.size(), 1));
+    std::atomic<size_t> next{0};
+    std::exception_ptr failure;
+    std::mutex failure_mutex;
+    const auto work = [&] {
+        try {
+            Worker worker(parameters, keys, level);
+            for (size_t i; (i = next.fetch_add(1)) < pieces.size();)
+                for (const DocumentView& document : pieces[i])
+                    worker.sketch(document, content_type, parts[i]);
+        } catch (...) {
+            const std::lock_guard lock(failure_mutex);
+            failure = std::current_exception();
+            next = pieces.size();
+        }
+    };
+    std::vector<std::thread> helpers;
+    const size_t wanted =
+        std::min(std::max<size_t>(threads, 1), std::max<size_t>(pieces.size(), 1));
+    try {
+        for (size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
+    } catch (const std::system_error&) {
+        // The system has no more threads to give; those that run do all the work.
+    }
+    work();
+    for (std::thread& helper : helpers) helper.join();
+    if (failure) std::rethrow_exception(failure);
+    return concatenate(parts);
+}
+
+SketchColumns sketch_features(std::span<const DocumentView> features,
+                              const SketchParameters& parameters, Simd level) {
+    parameters.check();
+    const Keys keys = keys_of(parameters);
+    SketchColumns out;
+    Worker(parameters, keys, level).sketch(features, out);
+    return out;
+}
+
+std::vector<uint64_t> fingerprints(const Tokens& tokens, size_t width, int bits, uint64_t seed,
+                                   Simd level) {
+    SketchParameters{.width = width, .bits = bits, .select = Select::all, .seed = seed}.check();
+    Shingler shingler(width, bits, Keys(seed), level);
+    std::vector<uint64_t> all;
+    all.reserve(shingler.shingle_count(tokens.count));
+    shingler.fingerprints(tokens, [&](const uint64_t* values, size_t count) {
+        all.insert(all.end(), values, values + count);
+    });
+    return all;
+}
+
+std::vector<uint64_t> super_shingles(std::span<const uint64_t> values, size_t length, bool grouped,
+                                     uint64_t seed) {
+    if (length < 1) throw std::invalid_argument("length: out of range: 0, want at least 1");
+    const Keys keys(seed);
+    std::vector<uint64_t> result;
+    const auto hash = [&](size_t begin, size_t end) {
+        uint64_t sum = 1;
+        for (size_t i = begin; i < end; ++i) {
+            sum = field_reduce(static_cast<uint128>(sum) * keys.super_shingle +
+                               (values[i] & 0xFFFFFFFFu));
+            sum = field_reduce(static_cast<uint128>(sum) * keys.super_shingle + (values[i] >> 32));
+        }
+        result.push_back(permute<64>(sum, keys.permutation));
+    };
+    if (!grouped && !values.empty() && values.size() < length) hash(0, values.size());
+    for (size_t i = 0; i + length <= values.size(); i += grouped ? length : 1) hash(i, i + length);
+    return result;
+}
+
+}  // namespace roughly

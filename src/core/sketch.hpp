@@ -1,0 +1,71 @@
+// From a document to its sketch (docs/algorithm.md, section 4), one document or a batch of them.
+// The result depends on the documents and parameters alone, not on threads or instruction set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hash.hpp"
+#include "key.hpp"
+#include "shingle.hpp"
+#include "simd.hpp"
+#include "token.hpp"
+
+namespace roughly {
+
+enum class ContentType { automatic, html, text };
+
+enum class Select { all, mod, min, adaptive, perm };
+
+struct SketchParameters {
+    size_t width = 5;
+    int bits = 64;  // 64 or 40
+    Select select = Select::adaptive;
+    uint64_t parameter = 200;  // M, K or T of the selection; unused by `all`
+    uint64_t seed = 0;
+
+    // Throws std::invalid_argument naming the parameter, the value seen and the value wanted.
+    void check() const;
+};
+
+// One row a document.
+struct SketchColumns {
+    std::vector<uint64_t> values;     // sketches, one after the other
+    std::vector<int64_t> offsets{0};  // where each begins in `values`; one more than rows
+    std::vector<uint32_t> size;       // distinct shingles
+    std::vector<uint32_t> tokens;
+    std::vector<uint8_t> level;      // of `adaptive`; else 0
+    std::vector<Hash128> content;    // of the document's bytes
+    std::vector<Hash128> canonical;  // of its canonical form
+};
+
+struct DocumentView {
+    const uint8_t* data;
+    size_t size;
+};
+
+SketchColumns sketch_batch(std::span<const DocumentView> documents,
+                           const SketchParameters& parameters, ContentType content_type,
+                           size_t threads, Simd level);
+
+// One row; `tokens` counts the features. Features are arbitrary bytes.
+SketchColumns sketch_features(std::span<const DocumentView> features,
+                              const SketchParameters& parameters, Simd level);
+
+// In document order, repeats kept.
+std::vector<uint64_t> fingerprints(const Tokens& tokens, size_t width, int bits, uint64_t seed,
+                                   Simd level);
+
+// Hashes of `length` >= 1 consecutive values: at every position, or at multiples of `length` only.
+std::vector<uint64_t> super_shingles(std::span<const uint64_t> values, size_t length, bool grouped,
+                                     uint64_t seed);
+
+// The kernels of perm:K: minima[j] = min(minima[j], (f ^ mask[j]) * multiplier[j]) over all f.
+void lower_minima_avx2(const uint64_t* fingerprints, size_t count, const uint64_t* mask,
+                       const uint64_t* multiplier, uint64_t* minima, size_t minima_count);
+void lower_minima_avx512(const uint64_t* fingerprints, size_t count, const uint64_t* mask,
+                         const uint64_t* multiplier, uint64_t* minima, size_t minima_count);
+
+}  // namespace roughly

@@ -1,0 +1,12 @@
+// The minima of perm:K with AVX512 vectors, which the compiler makes of the shared loop. The
+// linkage rule of token_avx2.cpp holds here too.
+#include "sketch.hpp"
+
+namespace roughly {
+
+void lower_minima_avx512(const uint64_t* fingerprints, size_t count,
+                         const uint64_t* __restrict mask, const uint64_t* __restrict multiplier,
+                         uint64_t* __restrict minima, size_t minima_count)
+#include "minima.inl"
+
+}  // namespace roughly

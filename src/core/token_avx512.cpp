@@ -1,0 +1,46 @@
+// ASCII text to canonical form, 64 bytes at a time with AVX-512 VBMI2, which squeezes a whole
+// vector in one instruction. The linkage rule of token_avx2.cpp holds here too.
+#include <immintrin.h>
+
+#include "token.hpp"
+
+namespace roughly {
+
+size_t tokenize_ascii_avx512(const uint8_t* text, size_t size, TokenCursor& cursor) {
+    uint32_t position = cursor.position;
+    uint32_t* next_end = cursor.next_end;
+    uint64_t in_word = cursor.in_word;
+    const __m512i space = _mm512_set1_epi8(' ');
+    size_t at = 0;
+    for (; at + 64 <= size; at += 64) {
+        const __m512i bytes = _mm512_loadu_si512(text + at);
+        if (_mm512_movepi8_mask(bytes)) break;
+        const __m512i lowered = _mm512_or_si512(bytes, _mm512_set1_epi8(0x20));
+        const uint64_t letter = _mm512_cmple_epu8_mask(
+            _mm512_sub_epi8(lowered, _mm512_set1_epi8('a')), _mm512_set1_epi8(25));
+        const uint64_t digit = _mm512_cmple_epu8_mask(_mm512_sub_epi8(bytes, _mm512_set1_epi8('0')),
+                                                      _mm512_set1_epi8(9));
+        const uint64_t word = letter | digit;
+        // A token is closed by the first separator behind it, which is kept as the space.
+        const uint64_t end = ~word & (word << 1 | in_word);
+        const uint64_t kept = word | end;
+        in_word = word >> 63;
+
+        const __m512i spaced = _mm512_mask_mov_epi8(lowered, end, space);
+        _mm512_storeu_si512(cursor.canonical + position, _mm512_maskz_compress_epi8(kept, spaced));
+        // Eight ends at a time, needed or not: their number cannot be predicted.
+        uint64_t bits = _pext_u64(end, kept);
+        const auto count = static_cast<size_t>(_mm_popcnt_u64(end));
+        for (size_t done = 0; done < count; done += 8)
+            for (size_t i = 0; i < 8; ++i, bits = _blsr_u64(bits))
+                next_end[done + i] = position + static_cast<uint32_t>(_tzcnt_u64(bits));
+        next_end += count;
+        position += static_cast<uint32_t>(_mm_popcnt_u64(kept));
+    }
+    cursor.position = position;
+    cursor.next_end = next_end;
+    cursor.in_word = in_word;
+    return at;
+}
+
+}  // namespace roughly

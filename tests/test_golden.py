@@ -1,0 +1,92 @@
+"""The golden vectors: the reference still makes them, and the core gives the same.
+
+A failure here means that sketches made before would no longer match: that is a new version of
+the algorithm, never a reason to regenerate the files.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+
+from roughly import _core
+from tests import core
+from tests.golden.documents import documents
+from tests.golden.make import DIRECTORY, GRID, SEEDS, files
+from tests.reference.sketch import Parameters
+
+NAMES = sorted(documents())
+
+
+def load(name: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((DIRECTORY / f"{name}.json").read_text(encoding="ascii"))
+    return content
+
+
+def parameters(vector: dict[str, Any]) -> Parameters:
+    seed = int(vector["seed"], 16)
+    return Parameters(vector["w"], vector["bits"], vector["select"], vector["parameter"], seed)
+
+
+def check(frozen: dict[str, Any], values: list[int]) -> None:
+    assert [f"{v:016x}" for v in values[: len(frozen["first"])]] == frozen["first"]
+    assert len(values) == frozen["count"]
+    digest = hashlib.sha256(b"".join(v.to_bytes(8, "little") for v in values))
+    assert digest.hexdigest() == frozen["sha256"]
+
+
+def test_reference_makes_the_committed_files() -> None:
+    made = files()
+    assert sorted(made) == sorted(path.name for path in DIRECTORY.glob("*.json"))
+    for name, text in made.items():
+        assert (DIRECTORY / name).read_text(encoding="ascii") == text, name
+
+
+def test_vectors_cover_every_parameter() -> None:
+    vectors = [vector for name in NAMES for vector in load(name)["vectors"]]
+    met = {(v["w"], v["bits"], v["select"], v["parameter"], int(v["seed"], 16)) for v in vectors}
+    assert met == {(*entry[:4], seed) for entry in GRID for seed in SEEDS}
+    assert {(v["bits"], v["select"]) for v in vectors} == {
+        *((64, select) for select in ("all", "mod", "min", "adaptive", "perm")),
+        *((40, select) for select in ("all", "mod", "min", "adaptive")),
+    }
+    assert max(v["level"] for v in vectors) > 3
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("simd", core.LEVELS)
+@pytest.mark.parametrize("name", NAMES)
+def test_core_gives_the_vectors(name: str, simd: str) -> None:
+    golden = load(name)
+    data = bytes.fromhex(golden["content_hex"])
+    html = golden["content_type"] == "html"
+    found = core.tokenize(data, html, simd)
+    assert [t.decode() for t in found.tokens] == golden["tokens"]
+    assert _core.content_hash(data) == golden["content"]
+    assert _core.content_hash(found.canonical) == golden["canonical"]
+    for vector in golden["vectors"]:
+        p = parameters(vector)
+        check(vector["fingerprints"], core.fingerprints(data, p.w, p.bits, p.seed, html, simd))
+        row = core.sketch(data, p, vector["content_type"], simd)
+        check(vector["values"], row.values)
+        assert (row.tokens, row.size, row.level) == (
+            vector["tokens"],
+            vector["size"],
+            vector["level"],
+        )
+        assert f"{row.content[0]:016x}{row.content[1]:016x}" == golden["content"]
+        assert f"{row.canonical[0]:016x}{row.canonical[1]:016x}" == golden["canonical"]
+        by_group = p.select == "perm"
+        groups = core.super_shingles(row.values, vector["super_length"], by_group, p.seed)
+        check(vector["super_shingles"], groups)
+
+
+@pytest.mark.core
+def test_core_gives_the_features() -> None:
+    golden = load("features")
+    features = [bytes.fromhex(feature) for feature in golden["features_hex"]]
+    for vector in golden["vectors"]:
+        row = core.sketch_features(features, parameters(vector))
+        check(vector["values"], row.values)
+        assert row.size == vector["size"]
