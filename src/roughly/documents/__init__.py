@@ -1,0 +1,1 @@
+"""Anything that holds documents, turned into documents: bytes to text, files to bytes."""
