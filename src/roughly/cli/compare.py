@@ -1,0 +1,187 @@
+"""`roughly compare A B`: how much two documents have in common, and where."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from roughly.errors import DocumentError, ParameterError
+
+if TYPE_CHECKING:
+    from roughly.sketch import Sketcher
+
+DESCRIPTION = """\
+Says how much two documents have in common: their resemblance (the share of all
+their shingles that both have) and the containment of each in the other (the
+share of its shingles that the other has). Both are computed exactly, and
+estimated from sketches as they would be in a large collection. Then come the
+passages that both have, side by side."""
+
+EPILOG = """\
+examples:
+  roughly compare old.txt new.html
+  roughly compare old.txt new.html --html difference.html
+  curl -s URL | roughly compare - saved.html --json
+
+Documents are text or HTML in any encoding. Case, accents, punctuation, layout
+and markup make no difference. Exit status: 0 done, 2 error."""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Adds the command to the parser of all commands."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        "compare",
+        help="resemblance and containment of two documents, with the passages they share",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("a", metavar="A", help="a file, or - for standard input")
+    parser.add_argument("b", metavar="B", help="another one")
+    add = parser.add_argument_group("how documents are read and shingled").add_argument
+    add(
+        "--as",
+        dest="content_type",
+        choices=("auto", "html", "text"),
+        default="auto",
+        help="read both as HTML or as text (default: auto, as each looks)",
+    )
+    add("-w", type=_positive, metavar="N", help="tokens in a shingle (default: 5)")
+    add = parser.add_argument_group("the sketches behind the estimates").add_argument
+    add(
+        "--select",
+        metavar="RULE",
+        help="which fingerprints a sketch keeps: all, mod:M, min:K, adaptive:T or perm:K "
+        "(default: adaptive:200)",
+    )
+    add("--seed", type=_seed, metavar="N", help="seed of all keys, or random (default: 0)")
+    add("--preset", metavar="NAME", help="width and sketch of a published method, as broder97")
+    group = parser.add_argument_group("what is shown")
+    what = group.add_mutually_exclusive_group()
+    what.add_argument("--json", action="store_true", help="one JSON object instead of a report")
+    what.add_argument(
+        "--html",
+        "-o",
+        metavar="FILE",
+        help="write a page with both texts side by side (- is standard output)",
+    )
+    add = group.add_argument
+    add("--force", action="store_true", help="let --html overwrite a file")
+    add("--passages", type=_count, metavar="N", default=8, help="passages to show (default: 8)")
+    add("--width", type=_positive, metavar="N", help="columns (default: those of the terminal)")
+    add(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colours (default: auto, on a terminal)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reads both documents, compares them, and shows the comparison as asked."""
+    from roughly.compare import compare
+    from roughly.documents.file import read_document
+
+    if arguments.a == arguments.b == "-":
+        raise ParameterError(
+            "-: cannot be both documents: standard input can be read once",
+            hint="save one of them to a file first",
+        )
+    sketcher = _sketcher(arguments)
+    if arguments.html is not None and not arguments.force:
+        _refuse_to_overwrite(arguments.html)
+    a = read_document(arguments.a, arguments.content_type)
+    b = read_document(arguments.b, arguments.content_type)
+    comparison = compare(a, b, sketcher=sketcher)
+    if arguments.json:
+        import json
+
+        print(json.dumps(comparison.to_dict()))
+    elif arguments.html is not None:
+        from roughly.report.comparison_page import page
+
+        _write(arguments.html, page(comparison, a, b), arguments.force)
+    else:
+        from roughly.report.comparison_lines import lines
+        from roughly.report.terminal import Terminal
+
+        terminal = Terminal(sys.stdout, arguments.width, arguments.color)
+        for line in lines(comparison, a, b, terminal, arguments.passages):
+            print(line)
+    return 0
+
+
+def _sketcher(arguments: argparse.Namespace) -> Sketcher:
+    from roughly.sketch import Sketcher, preset
+
+    if arguments.preset is None:
+        return Sketcher(
+            w=5 if arguments.w is None else arguments.w,
+            select=arguments.select or "adaptive:200",
+            seed=0 if arguments.seed is None else arguments.seed,
+        )
+    for option, given in (("-w", arguments.w), ("--select", arguments.select)):
+        if given is not None:
+            raise ParameterError(
+                f"{option}: cannot stand beside --preset {arguments.preset}: the preset fixes it",
+                hint=f"leave out {option} or --preset",
+            )
+    return preset(arguments.preset, seed=0 if arguments.seed is None else arguments.seed)
+
+
+def _positive(text: str) -> int:
+    value = _count(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"out of range: {text}, wanted at least 1")
+    return value
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise argparse.ArgumentTypeError(f"not a count: {text!r}, wanted a number such as 5")
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    if text == "random":
+        import secrets
+
+        return secrets.randbits(64)
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 2**64:
+        raise argparse.ArgumentTypeError(
+            f"not a seed: {text!r}, wanted a number from 0 to 2^64 - 1, or random"
+        )
+    return value
+
+
+def _refuse_to_overwrite(path: str) -> None:
+    if path != "-" and os.path.lexists(path):
+        raise DocumentError(
+            f"{path}: will not write: the file exists",
+            hint="choose another name, or overwrite it with --force",
+        )
+
+
+def _write(path: str, page: str, force: bool) -> None:
+    if path == "-":
+        sys.stdout.write(page)
+        return
+    try:
+        with open(path, "w" if force else "x", encoding="utf-8", newline="\n") as file:
+            file.write(page)
+    except FileExistsError:
+        _refuse_to_overwrite(path)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise DocumentError(
+            f"{path}: cannot write: {reason}", hint="choose a place you may write to"
+        ) from error
+    print(f"roughly: wrote {path}", file=sys.stderr)
