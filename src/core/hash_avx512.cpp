@@ -17,8 +17,12 @@ void hash_block_avx512(const uint8_t* data, size_t size, const uint32_t* keys, u
                 _mm512_add_epi64(sum[j], _mm512_mul_epu32(keyed, _mm512_srli_epi64(keyed, 32)));
         }
     }
-    for (size_t j = 0; j < hash_sums; ++j)
-        sums[j] = static_cast<uint64_t>(_mm512_reduce_add_epi64(sum[j]));
+    for (size_t j = 0; j < hash_sums; ++j) {
+        alignas(64) uint64_t lane[8];
+        _mm512_store_si512(lane, sum[j]);
+        sums[j] = 0;
+        for (const uint64_t each : lane) sums[j] += each;
+    }
 }
 
 }  // namespace roughly
