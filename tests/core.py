@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from roughly import _core
+from tests.reference.shingle import equivalence_hash
 from tests.reference.sketch import Parameters, Sketch
 from tests.reference.token import ContentType
 
@@ -59,12 +60,16 @@ def rows(columns: Any, parameters: Parameters) -> list[Sketch]:
         (columns.level, np.uint8),
         (columns.content, np.uint64),
         (columns.canonical, np.uint64),
+        (columns.sketch, np.uint64),
     ]
     for array, dtype in dtypes:
         assert array.dtype == dtype
     count = len(offsets) - 1
-    assert columns.content.shape == columns.canonical.shape == (count, 2)
+    assert columns.content.shape == columns.canonical.shape == columns.sketch.shape == (count, 2)
     values = columns.values.tolist()
+    for i in range(count):
+        kept = columns.values[offsets[i] : offsets[i + 1]].astype("<u8").tobytes()
+        assert tuple(columns.sketch[i].tolist()) == equivalence_hash(kept)
     return [
         Sketch(
             parameters,

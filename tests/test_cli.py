@@ -5,11 +5,12 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from roughly.cli.main import make_parser
+from roughly.cli.main import main, make_parser
 from tests.optional import FULL
 
 ROOT = Path(__file__).parents[1]
@@ -17,10 +18,19 @@ ROSES = "a rose is a rose is a rose"
 FLOWER = "a rose is a flower which is a rose"
 
 
+posix = pytest.mark.skipif(os.name != "posix", reason="needs a shell and its devices")
+
+
 def roughly(
-    *arguments: str, cwd: Path, stdin: bytes = b"", **environment: str
+    *arguments: str,
+    cwd: Path,
+    stdin: bytes = b"",
+    before: Callable[[], None] | None = None,
+    **environment: str,
 ) -> subprocess.CompletedProcess[bytes]:
     surroundings = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR")}
+    # A process that may not write long files would cut the compiled modules.
+    surroundings["PYTHONDONTWRITEBYTECODE"] = "1"
     return subprocess.run(
         [sys.executable, "-m", "roughly", *arguments],
         cwd=cwd,
@@ -28,7 +38,16 @@ def roughly(
         capture_output=True,
         env=surroundings | environment,
         timeout=300,
+        preexec_fn=before,
     )
+
+
+def assert_error(run: subprocess.CompletedProcess[bytes], message: str, hint: str) -> None:
+    """Two lines and nothing else."""
+    lines = run.stderr.decode().splitlines()
+    assert (run.returncode, run.stdout, len(lines)) == (2, b"", 2), lines
+    assert lines[0].startswith(f"roughly: {message}"), lines
+    assert lines[1].startswith(f"hint: {hint}"), lines
 
 
 @pytest.fixture
@@ -69,7 +88,12 @@ def test_standard_input(folder: Path) -> None:
         ),
         (["a.txt", "-w", "two"], "compare: argument -w: not a count: 'two'", "--help"),
         (["a.txt", "--seed", "-1"], "compare: argument --seed: not a seed: '-1'", "--help"),
+        (["a.txt", "-w", "1001"], "w: out of range: 1001, wanted a whole number from 1 to", None),
         (["a.txt", "--select", "most"], "select: unknown: 'most', wanted all, mod:M", "adaptive"),
+        (["a.txt", "--select", ""], "select: unknown: '', wanted all, mod:M", "adaptive"),
+        (["a.txt", "--select", "mod:" + "9" * 5000], "select: unknown: 'mod:999", "adaptive"),
+        (["a.txt", "--html", ""], "'': cannot write: no such file or directory", "choose"),
+        (["a.txt", "--html", "x/"], "x/: cannot write: is a directory", "choose"),
         (["a.txt", "--preset", "x"], "preset: unknown: 'x', wanted one of 'broder97'", None),
         (["a.txt", "--preset", "broder97", "-w", "5"], "-w: cannot stand beside --preset", "leave"),
         (["a.txt", "--as", "pdf"], "compare: argument --as: invalid choice: 'pdf'", "--help"),
@@ -79,7 +103,7 @@ def test_standard_input(folder: Path) -> None:
     ],
 )
 def test_errors(folder: Path, arguments: list[str], message: str, hint: str | None) -> None:
-    if len(arguments) == 1 or arguments[1].startswith("--") or arguments[1] == "-w":
+    if len(arguments) == 1 or arguments[1] != "-":
         arguments = [arguments[0], "b.txt", *arguments[1:]]
     run = roughly("compare", *arguments, cwd=folder)
     lines = run.stderr.decode().splitlines()
@@ -118,7 +142,7 @@ JUNK = bytes(range(256)) * 64
 @pytest.mark.parametrize(
     ("a", "b", "resemblance", "encoding", "kind"),
     [
-        (b"", b"", 1.0, "utf-8", "empty"),
+        (b"", b"", 1.0, "utf-8", "identical"),
         (b"", b"x", 0.0, "utf-8", None),
         (b"\0" * 1000, b"", 1.0, "utf-8", "empty"),
         (JUNK, JUNK, 1.0, "windows-1252", "identical"),
@@ -160,6 +184,15 @@ def test_one_endless_token(tmp_path: Path) -> None:
     assert found["passages"] == [
         {"a_start": 0, "a_end": size, "b_start": 0, "b_end": size, "tokens": 1}
     ]
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs devices")
+def test_devices(folder: Path) -> None:
+    """What does not end is refused; /dev/null is the empty document."""
+    run = roughly("compare", "/dev/zero", "a.txt", cwd=folder)
+    assert run.returncode == 2
+    assert b"/dev/zero: cannot read: it is a device, wanted a file or a pipe" in run.stderr
+    assert roughly("compare", "/dev/null", "a.txt", cwd=folder).returncode == 0
 
 
 def test_help_lists_every_option_and_so_does_the_manual(folder: Path) -> None:
@@ -249,6 +282,135 @@ def test_html_is_written_once_and_again_by_force(folder: Path) -> None:
     assert (folder / "page.html").read_bytes() == page
 
 
+def limited(size: int) -> None:
+    """No file of this process may grow beyond that: what a full disk does, without one."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+@posix
+def test_a_page_that_does_not_fit_leaves_everything_as_it_was(folder: Path) -> None:
+    before = sorted(folder.iterdir())
+    arguments = ["compare", "a.txt", "b.txt", "-o", "page.html"]
+    for force in ([], ["--force"]):
+        run = roughly(*arguments, *force, cwd=folder, before=lambda: limited(4096))
+        assert_error(run, "page.html: cannot write: file too large", "make room")
+        assert sorted(folder.iterdir()) == before
+    (folder / "page.html").write_bytes(b"mine")
+    run = roughly(*arguments, "--force", cwd=folder, before=lambda: limited(4096))
+    assert_error(run, "page.html: cannot write: file too large", "make room")
+    assert (folder / "page.html").read_bytes() == b"mine"
+    assert len(list(folder.iterdir())) == 3
+
+
+@posix
+def test_overwriting_keeps_links_modes_and_devices(folder: Path) -> None:
+    (folder / "page.html").write_bytes(b"mine")
+    (folder / "page.html").chmod(0o640)
+    (folder / "link").symlink_to("page.html")
+    run = roughly("compare", "a.txt", "b.txt", "-o", "link", "--force", cwd=folder)
+    assert run.returncode == 0
+    assert (folder / "link").is_symlink()
+    assert (folder / "page.html").read_bytes().startswith(b"<!DOCTYPE html>")
+    assert (folder / "page.html").stat().st_mode & 0o777 == 0o640
+    (folder / "full").symlink_to("/dev/full")
+    run = roughly("compare", "a.txt", "b.txt", "-o", "full", "--force", cwd=folder)
+    assert_error(run, "full: cannot write: no space left on device", "make room")
+    assert Path("/dev/full").is_char_device()
+
+
+@posix
+def test_demo_leaves_no_half_web(tmp_path: Path) -> None:
+    arguments = ["demo", "--pages", "10", "--directory"]
+    (tmp_path / "empty").mkdir()
+    for name in ("new", "empty"):
+        run = roughly(*arguments, name, cwd=tmp_path, before=lambda: limited(20_000))
+        message = f"{name}: cannot write: file too large; what was begun is removed"
+        assert_error(run, message, "make room")
+    assert [path.name for path in tmp_path.rglob("*")] == ["empty"]
+    (tmp_path / "file").write_text("mine")
+    run = roughly(*arguments, "file/new", cwd=tmp_path)
+    assert run.stderr.startswith(b"roughly: file/new: cannot write: not a directory\nhint: choose")
+
+
+@posix
+@pytest.mark.parametrize("arguments", [[], ["--json"], ["--html", "-"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_standard_output_that_takes_nothing(
+    folder: Path, arguments: list[str], unbuffered: str
+) -> None:
+    for where, why, hint in (
+        (">/dev/full", "no space left on device", "make room"),
+        (">&-", "not writable", "choose a place"),
+        ("1</dev/null", "bad file descriptor", "choose a place"),
+    ):
+        command = f'"$0" -m roughly compare a.txt b.txt "$@" {where}'
+        run = subprocess.run(
+            ["bash", "-c", command, sys.executable, *arguments],
+            cwd=folder,
+            capture_output=True,
+            timeout=60,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+        )
+        assert_error(run, f"standard output: cannot write: {why}", hint)
+
+
+@posix
+@pytest.mark.parametrize("where", ["2>/dev/full", "2>&-", ">&- 2>&-"])
+def test_standard_error_that_takes_nothing(folder: Path, where: str) -> None:
+    for arguments, status in ((["b.txt", "-o", "page.html", "--force"], 0), (["none.txt"], 2)):
+        command = f'"$0" -m roughly compare a.txt "$@" {where}'
+        run = subprocess.run(
+            ["bash", "-c", command, sys.executable, *arguments],
+            cwd=folder,
+            capture_output=True,
+            timeout=60,
+        )
+        assert (run.returncode, run.stdout, run.stderr) == (status, b"", b"")
+
+
+def test_unknown_instruction_set(folder: Path) -> None:
+    run = roughly("compare", "a.txt", "b.txt", cwd=folder, ROUGHLY_SIMD="foo")
+    assert_error(run, "ROUGHLY_SIMD: simd: no level 'foo'", "unset it")
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ValueError("too\nlong"), "cannot go on: too long"),
+        (RuntimeError("core"), "cannot go on: core"),
+        (MemoryError(), "out of memory"),
+        (OSError(5, "Input/output error", "x.txt"), "x.txt: cannot write: input/output error"),
+    ],
+)
+def test_no_error_of_the_core_is_a_traceback(
+    error: Exception,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("roughly._core.fingerprints", fail)
+    assert main(["compare", __file__, __file__]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert [line.partition(": ")[0] for line in err.splitlines()] == ["roughly", "hint"]
+    assert err.startswith(f"roughly: {message}")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs file names that are no text")
+def test_name_that_is_no_text(tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9")
+    (tmp_path / name).write_text(ROSES)
+    run = roughly("compare", name, name, "--json", cwd=tmp_path)
+    assert json.loads(run.stdout)["a"]["id"] == "caf\\udce9"
+    run = roughly("compare", name, name, cwd=tmp_path)
+    assert "caf\\udce9" in run.stdout.decode()
+
+
 def test_seed_and_preset(folder: Path) -> None:
     def estimate(*arguments: str) -> dict[str, int]:
         run = roughly("compare", "a.txt", "b.txt", "--json", *arguments, cwd=folder)
@@ -288,37 +450,3 @@ def test_interruption_is_quiet(folder: Path) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"")
-
-
-COMMAND_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
-def test_examples_of_the_manual(tmp_path: Path) -> None:
-    """Every command of the manual prints what the manual says it prints."""
-    manual = (ROOT / "docs" / "compare.md").read_text("utf-8")
-    blocks = COMMAND_BLOCK.findall(manual)
-    assert len(blocks) >= 4
-    surroundings = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR")}
-    own = f'roughly() {{ "{sys.executable}" -m roughly "$@"; }}; '
-    for block in blocks:
-        for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, expected = example.partition("\n")
-            run = subprocess.run(
-                ["bash", "-c", own + command],
-                cwd=tmp_path,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                env=surroundings,
-                timeout=60,
-            )
-            assert run.stdout.decode().rstrip() == expected.rstrip(), command
-
-
-def test_python_examples_of_the_manual() -> None:
-    import doctest
-
-    failed, tried = doctest.testfile(
-        str(ROOT / "docs" / "compare.md"), module_relative=False, encoding="utf-8"
-    )
-    assert (failed, tried > 4) == (0, True)

@@ -1,13 +1,15 @@
 """Exact measures and shared passages: the papers' examples as literals, passages by brute force."""
 
 import json
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import roughly
-from roughly.compare import compare, containment, resemblance
+from roughly.comparison import compare, containment, resemblance
 from roughly.documents.file import Document, document
 from roughly.errors import ParameterError
 from roughly.sketch import Sketcher
@@ -47,13 +49,17 @@ def test_public_names() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "alike", "a_in_b", "b_in_a", "kind"),
     [
-        ("", "", 1.0, 1.0, 1.0, "empty"),
+        ("", "", 1.0, 1.0, 1.0, "identical"),
+        ("...", "...", 1.0, 1.0, 1.0, "identical"),
         ("", " ...!", 1.0, 1.0, 1.0, "empty"),
+        ("<p>", "<br>", 1.0, 1.0, 1.0, "empty"),
         ("", "x", 0.0, 0.0, 0.0, None),
         ("x", "", 0.0, 0.0, 0.0, None),
         ("one two", "one two", 1.0, 1.0, 1.0, "identical"),
         ("One, TWO!", "one two", 1.0, 1.0, 1.0, "lexical"),
         ("<p>One<p>twó", "one two", 1.0, 1.0, 1.0, "lexical"),
+        ("a a a a a a a A", "a a a a a a a a", 1.0, 1.0, 1.0, "lexical"),
+        ("a a a a a a a", "a a a a a a a a", 1.0, 1.0, 1.0, "shingle"),
         # Shorter than w: one shingle of all its tokens, which equals no longer one.
         ("one two", "one two three", 0.0, 0.0, 0.0, None),
         ("a b c d e f", "a b c d e f a b c d e f", 2 / 6, 1.0, 2 / 6, "contained"),
@@ -98,12 +104,16 @@ def test_what_is_no_document(wrong: object) -> None:
         compare(wrong, "x")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("w", [0, -1])
-def test_impossible_width(w: int) -> None:
+@pytest.mark.parametrize("measure", [resemblance, containment, compare])
+@pytest.mark.parametrize("w", [0, -1, 1001, 1 << 64, 2.0, "5", None, True])
+def test_impossible_width(measure: Callable[..., object], w: object) -> None:
     with pytest.raises(ParameterError, match="w: out of range"):
-        resemblance("x", "y", w=w)
-    with pytest.raises(ParameterError, match="w: out of range"):
-        compare("x", "y", w=w)
+        measure("x", "y", w=w)
+
+
+def test_widths_of_numpy() -> None:
+    assert resemblance(ROSES, FLOWER, w=np.int64(2)) == 0.5
+    assert compare(ROSES, FLOWER, w=np.uint8(2)).w == 2  # type: ignore[arg-type]
 
 
 def test_lone_surrogates_separate() -> None:
@@ -191,7 +201,7 @@ def test_estimates_of_what_was_kept_whole_are_exact() -> None:
     assert (estimate.resemblance.value, estimate.resemblance.low) == (0.5, 0.5)
     assert estimate.containment_ab is not None
     assert estimate.containment_ab.value == 1.0
-    assert (estimate.samples_a, estimate.samples_b) == (3, 6)
+    assert (estimate.kept_a, estimate.kept_b) == (3, 6)
 
 
 @pytest.mark.parametrize("select", ["min:3", "perm:4"])
@@ -243,6 +253,13 @@ def test_dictionary_is_the_contract() -> None:
         },
         "passages": [{"a_start": 0, "a_end": 11, "b_start": 2, "b_end": 13, "tokens": 6}],
     }
+
+
+def test_json_of_a_name_that_is_no_text() -> None:
+    a = Document("caf\udce9 ü\n", b"x", b"x", False, "utf-8", "utf-8")
+    found = compare(a, "y").to_dict()
+    assert found["a"]["id"] == "caf\\udce9 ü\n"
+    json.dumps(found, ensure_ascii=False).encode()
 
 
 def test_documents_keep_their_names() -> None:

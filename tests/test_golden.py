@@ -14,6 +14,7 @@ from roughly import _core
 from tests import core
 from tests.golden.documents import documents
 from tests.golden.make import DIRECTORY, GRID, SEEDS, files
+from tests.reference.shingle import hexadecimal
 from tests.reference.sketch import Parameters
 
 NAMES = sorted(documents())
@@ -90,3 +91,4 @@ def test_core_gives_the_features() -> None:
         row = core.sketch_features(features, parameters(vector))
         check(vector["values"], row.values)
         assert row.size == vector["size"]
+        assert hexadecimal(row.content) == hexadecimal(row.canonical) == vector["hash"]

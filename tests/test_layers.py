@@ -19,8 +19,8 @@ LAYERS = [
     {"_core", "errors"},
     {"documents", "estimate", "sample_web"},
     {"sketch", "simhash"},
-    {"compare"},
-    {"cluster", "hamming"},
+    {"comparison"},
+    {"clustering", "hamming"},
     {"corpus"},
     {"dedup"},
     {"report"},
@@ -63,7 +63,7 @@ def imports(module: str) -> Iterator[str]:
 
 def test_there_is_something_to_check() -> None:
     assert {"roughly", "roughly.errors", "roughly.cli.main"} <= MODULES.keys()
-    assert "roughly._core" in imports("roughly.compare")
+    assert "roughly._core" in imports("roughly.comparison")
 
 
 def test_every_unit_has_a_layer() -> None:

@@ -4,6 +4,9 @@ for a terminal fit it and cannot harm it."""
 import base64
 import hashlib
 import re
+import sys
+from collections import Counter
+from collections.abc import Callable
 from html.parser import HTMLParser
 
 import pytest
@@ -11,16 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from roughly import _core
-from roughly.compare import compare
+from roughly import _core, comparison
+from roughly.comparison import compare
 from roughly.documents.file import Document, document
-from roughly.report import marked_text
+from roughly.report import comparison_page, marked_text
+from roughly.report import reading as reading_module
 from roughly.report.comparison_lines import lines
 from roughly.report.comparison_page import page
 from roughly.report.reading import reading
 from roughly.report.terminal import Terminal, beside, harmless, shorten, wrap
 from roughly.report.verdict import share
 from tests.strategy import html_like
+from tests.test_html_hostile import ATTACKS
 
 HOSTILE = """<!DOCTYPE html> </div></section></main><script>alert(1)</script>
 <img src=x onerror=alert(1)> <style>*{display:none}</style> "quoted' &amp; &lt; $policy ${title}
@@ -154,6 +159,9 @@ def test_reading_lays_text_out_as_a_browser_does() -> None:
   seven</pre><p>eight<script>x</script>"""
     text = reading(document("a", html, "html")).text_utf8.decode()
     assert text == "T\n\none two\nthree\n\nfour\nfive\n\nsix\nseven\n\neight"
+    html = b"<p>one\ntwo<PRE\n>three\nfour<xmp>five\n</xmp></pre x>six\nseven<pre>eight\nnine"
+    text = reading(document("a", html, "html")).text_utf8.decode()
+    assert text == "one two\nthree\nfour\nfive\n\nsix seven\neight\nnine"
 
 
 def test_an_accent_belongs_to_its_letter() -> None:
@@ -243,6 +251,71 @@ def test_number_of_passages() -> None:
     assert any("no shared passages" in line for line in report(a, b, 5, 79))
 
 
+# Each is so long that work quadratic in it would take minutes.
+SIZE = 1_000_000
+STALLING: dict[str, Callable[[], bytes]] = {
+    "preformatted text that never ends": lambda: b"<pre>x y " * SIZE,
+    "preformatted text in turn": lambda: b"<pre>x\n<xmp>y\n<textarea>" * SIZE,
+    "near misses of its end": lambda: b"<pre>" + b"</pre" * SIZE,
+    "spaces in its end": lambda: b"<pre></pre" + b" " * SIZE,
+    "spaces": lambda: b" " * SIZE,
+    "spaces that HTML keeps": lambda: b"\xc2\xa0" * SIZE,
+    "spaces and line breaks": lambda: b" \n" * SIZE,
+    "spaces and elements": lambda: b" <br>\x0b" * SIZE,
+    "accents": lambda: b"\xcc\x81" * SIZE,
+    "short passages": lambda: b"".join(b"p q r s t %d " % i for i in range(SIZE // 10)),
+}
+STALLING_HTML = {attack.name: attack.data for attack in ATTACKS} | STALLING
+
+
+@pytest.mark.parametrize(
+    ("name", "content_type"),
+    [*((name, "html") for name in STALLING_HTML), *((name, "text") for name in STALLING)],
+)
+def test_no_document_stalls_a_report(
+    name: str, content_type: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = STALLING_HTML[name]
+    # Inside one passage, or between two.
+    around = b"<html><p>one two three four five ", b" six seven eight nine ten"
+    a = document("a", around[0] + made()[:SIZE] + around[1], content_type)
+    b = document("b", around[0] + made()[: SIZE - 9] + b" other" + around[1], content_type)
+    for other in (a, b):
+        found = compare(a, other)
+        assert found.passages
+        terminal = Terminal(sys.stdout, 79, "never")
+        assert list(lines(found, a, other, terminal, SIZE))
+        for whole in (0, 10 * SIZE):
+            monkeypatch.setattr(marked_text, "WHOLE_BYTES", whole)
+            assert page(found, a, other).endswith("</html>\n")
+
+
+def test_nothing_is_computed_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: Counter[str] = Counter()
+
+    class Core:
+        def __getattr__(self, name: str) -> object:
+            calls[name] += 1
+            return getattr(_core, name)
+
+    a, b = document("a", HOSTILE.encode()), document("b", f"{HOSTILE} and more".encode())
+    for module in (comparison, comparison_page, reading_module):
+        monkeypatch.setattr(module, "_core", Core())
+    found = compare(a, b, w=2)
+    assert calls == {"fingerprints": 2, "token_spans": 2, "passages": 1}
+    calls.clear()
+    page(found, a, b)
+    assert calls == {"html_text": 2, "token_spans": 2, "common_tokens": 1}
+
+
+@given(html_like, html_like, st.integers(1, 4))
+def test_what_passages_cover_is_what_is_common(a: bytes, b: bytes, w: int) -> None:
+    first, second = document("a", a, "html"), document("b", b, "html")
+    found = compare(first, second, w=w)
+    common = _core.common_tokens(first.text_utf8, True, second.text_utf8, True, w)
+    assert (marked_text.covered(found.passages, found.a.tokens) == common).all()
+
+
 def test_wrap() -> None:
     assert wrap("one two three", 7) == ["one two", "three"]
     assert wrap("incomprehensible", 6) == ["incomp", "rehens", "ible"]
@@ -260,6 +333,7 @@ def test_wrap_loses_nothing(text: str, width: int) -> None:
 
 def test_shorten() -> None:
     assert shorten("short", 9) == "short"
+    assert shorten(" " * 99, 16) == f"{' ' * 5}…{' ' * 10}"
     assert shorten("a/very/long/path/to/file.txt", 16) == "a/ver…o/file.txt"
     assert cell_len(shorten("日本語" * 9, 11)) <= 11
 

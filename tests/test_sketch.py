@@ -225,6 +225,7 @@ def test_features(features: list[bytes], p: Parameters) -> None:
     for simd in core.LEVELS:
         found = core.sketch_features(features, p, simd)
         assert (found.values, found.size, found.tokens) == (values, size, len(features)), simd
+        assert found.content == found.canonical == sketch.feature_hash(features, p.w), simd
         if p.select == "adaptive":
             assert found.level == sketch.adaptive_level(size, p.parameter)
 

@@ -1,4 +1,4 @@
-// Vectors of the core as NumPy arrays.
+// Vectors of the core as NumPy arrays, which are read-only.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,9 +11,9 @@
 namespace roughly {
 
 template <typename T>
-using Array = nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>, nanobind::c_contig>;
+using Array = nanobind::ndarray<nanobind::numpy, const T, nanobind::ndim<1>, nanobind::c_contig>;
 template <typename T>
-using Table = nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<2>, nanobind::c_contig>;
+using Table = nanobind::ndarray<nanobind::numpy, const T, nanobind::ndim<2>, nanobind::c_contig>;
 template <typename T>
 using InputArray =
     nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;

@@ -60,12 +60,22 @@ DocumentView inline_view(const ArrowArray& array, int64_t row) {
             static_cast<size_t>(length)};
 }
 
+// What a capsule holds; it must not have been handed on to somebody else before.
+template <typename Structure>
+const Structure* structure(nb::handle capsule, const char* name) {
+    if (!PyCapsule_IsValid(capsule.ptr(), name))
+        throw nb::type_error("documents: wrong Arrow array: a capsule of another kind");
+    const auto* held = static_cast<const Structure*>(PyCapsule_GetPointer(capsule.ptr(), name));
+    if (!held->release) throw nb::value_error("documents: Arrow array already released");
+    return held;
+}
+
 void add_array(nb::handle source, Documents& documents) {
     nb::object capsules = source.attr("__arrow_c_array__")();
-    const nb::capsule schema_capsule = nb::cast<nb::capsule>(capsules[0]);
-    const nb::capsule array_capsule = nb::cast<nb::capsule>(capsules[1]);
-    const auto& schema = *static_cast<const ArrowSchema*>(schema_capsule.data("arrow_schema"));
-    const auto& array = *static_cast<const ArrowArray*>(array_capsule.data("arrow_array"));
+    if (!nb::isinstance<nb::tuple>(capsules) || nb::len(capsules) != 2)
+        throw nb::type_error("documents: wrong Arrow array: want a schema and an array capsule");
+    const auto& schema = *structure<ArrowSchema>(capsules[0], "arrow_schema");
+    const auto& array = *structure<ArrowArray>(capsules[1], "arrow_array");
     const std::string_view format = schema.dictionary ? "dictionary" : schema.format;
     DocumentView (*view)(const ArrowArray&, int64_t) = nullptr;
     if (format == "u" || format == "z") view = offset_view<int32_t>;
@@ -75,7 +85,7 @@ void add_array(nb::handle source, Documents& documents) {
         throw nb::type_error(("documents: wrong Arrow type: format '" + std::string(format) +
                               "', want strings or binary")
                                  .c_str());
-    documents.views.reserve(static_cast<size_t>(array.length));
+    documents.views.reserve(documents.views.size() + static_cast<size_t>(array.length));
     for (int64_t i = 0; i < array.length; ++i) {
         const int64_t row = array.offset + i;
         const bool empty = !view || is_null(array, row);
@@ -85,11 +95,13 @@ void add_array(nb::handle source, Documents& documents) {
 }
 
 void add_list(nb::list source, Documents& documents) {
-    documents.views.reserve(source.size());
-    documents.keep_alive.reserve(source.size());
     for (nb::handle item : source) {
+        if (nb::hasattr(item, "__arrow_c_array__")) {
+            add_array(item, documents);
+            continue;
+        }
         if (!nb::isinstance<nb::bytes>(item))
-            throw nb::type_error("documents: wrong type in the list: want bytes (UTF-8)");
+            throw nb::type_error("documents: wrong type in the list: want bytes or Arrow arrays");
         const nb::bytes bytes = nb::borrow<nb::bytes>(item);
         documents.views.push_back({static_cast<const uint8_t*>(bytes.data()), bytes.size()});
         documents.keep_alive.push_back(bytes);
@@ -105,7 +117,7 @@ Documents documents_from(nb::handle source) {
     else if (nb::hasattr(source, "__arrow_c_array__"))
         add_array(source, documents);
     else
-        throw nb::type_error("documents: wrong type: want a list of bytes or an Arrow array");
+        throw nb::type_error("documents: wrong type: want a list or an Arrow array");
     return documents;
 }
 

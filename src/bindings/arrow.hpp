@@ -1,5 +1,5 @@
-// Documents from Python without a copy: a list of bytes, or whatever speaks the Arrow C data
-// interface (pyarrow, polars, DuckDB, pandas...) and holds strings or binary.
+// Documents from Python without a copy: whatever speaks the Arrow C data interface (pyarrow,
+// polars, DuckDB, pandas...) and holds strings or binary, or a list of such arrays and of bytes.
 #pragma once
 
 #include <nanobind/nanobind.h>

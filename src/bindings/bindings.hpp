@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "array.hpp"
+#include "batch.hpp"
 #include "simd.hpp"
 #include "token.hpp"
 
@@ -16,10 +17,16 @@ void bind_html(nanobind::module_& module);
 void bind_token(nanobind::module_& module);
 void bind_sketch(nanobind::module_& module);
 void bind_compare(nanobind::module_& module);
+void bind_batch(nanobind::module_& module);
 void bind_hash(nanobind::module_& module);
+void bind_join(nanobind::module_& module);
+void bind_jsonl(nanobind::module_& module);
 
 // The level named; "" is ROUGHLY_SIMD of the environment, or the best of this machine.
 Simd simd_argument(std::string_view name);
+
+// auto, html or text; throws std::invalid_argument for anything else.
+ContentType content_type_argument(std::string_view name);
 
 inline const uint8_t* bytes_of(const nanobind::bytes& data) {
     return static_cast<const uint8_t*>(data.data());

@@ -17,7 +17,12 @@ void bind_hash(nb::module_& module) {
     module.def(
         "content_hash",
         [](const nb::bytes& data, std::string_view simd) {
-            const Hash128 hash = hash_bytes(simd_argument(simd), bytes_of(data), data.size());
+            const Simd level = simd_argument(simd);
+            Hash128 hash;
+            {
+                nb::gil_scoped_release release;
+                hash = hash_bytes(level, bytes_of(data), data.size());
+            }
             char text[33];
             std::snprintf(text, sizeof text, "%016llx%016llx",
                           static_cast<unsigned long long>(hash.high),

@@ -3,10 +3,15 @@
 #include "bindings.hpp"
 
 NB_MODULE(_core, module) {
+    // Arrays that live until the interpreter ends are no fault of the user's.
+    nanobind::set_leak_warnings(false);
     roughly::bind_simd(module);
     roughly::bind_html(module);
     roughly::bind_token(module);
+    roughly::bind_batch(module);
     roughly::bind_sketch(module);
     roughly::bind_compare(module);
     roughly::bind_hash(module);
+    roughly::bind_join(module);
+    roughly::bind_jsonl(module);
 }

@@ -24,14 +24,6 @@ Select select_argument(std::string_view name) {
                                 "', want all, mod, min, adaptive or perm");
 }
 
-ContentType content_type_argument(std::string_view name) {
-    if (name == "auto") return ContentType::automatic;
-    if (name == "html") return ContentType::html;
-    if (name == "text") return ContentType::text;
-    throw std::invalid_argument("content_type: unknown: '" + std::string(name) +
-                                "', want auto, html or text");
-}
-
 // A column as an array that keeps the columns alive.
 template <typename T, typename Column>
 auto column(Column SketchColumns::* member) {
@@ -64,7 +56,9 @@ void bind_sketch(nb::module_& module) {
         .def_prop_ro("content", hash_column(&Columns::content),
                      "Hash of the bytes, high and low half.")
         .def_prop_ro("canonical", hash_column(&Columns::canonical),
-                     "Hash of the canonical form, high and low half.");
+                     "Hash of the canonical form, high and low half.")
+        .def_prop_ro("sketch", hash_column(&Columns::sketch),
+                     "Hash of the sketch, high and low half.");
 
     module.def(
         "sketch_batch",

@@ -5,8 +5,10 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 namespace roughly {
 
@@ -18,8 +20,10 @@ class Buffer {
     static constexpr size_t slack = 64;
 
     Buffer() = default;
-    Buffer(const Buffer&) = delete;
-    Buffer& operator=(const Buffer&) = delete;
+    Buffer(Buffer&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)),
+          capacity_(std::exchange(other.capacity_, 0)) {}
+    Buffer& operator=(Buffer&&) = delete;
     ~Buffer() { std::free(data_); }
 
     T* data() { return data_; }
@@ -41,6 +45,30 @@ class Buffer {
    private:
     T* data_ = nullptr;
     size_t capacity_ = 0;
+};
+
+// An array that grows at its end without initialising or copying what it grows by.
+template <typename T>
+class Sequence {
+   public:
+    const T* data() const { return elements_.data(); }
+    size_t size() const { return size_; }
+
+    // Room for `most` elements behind the last; `keep` says how many of them now belong to it.
+    T* room(size_t most) {
+        elements_.reserve(size_ + most);
+        return elements_.data() + size_;
+    }
+    void keep(size_t count) { size_ += count; }
+
+    void append(const T* first, size_t count) {
+        if (count) std::memcpy(room(count), first, count * sizeof(T));
+        keep(count);
+    }
+
+   private:
+    Buffer<T> elements_;
+    size_t size_ = 0;
 };
 
 }  // namespace roughly

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "sketch.hpp"
 
@@ -22,9 +23,10 @@ struct Place {
     }
 };
 
-std::vector<Place> places_of(const Tokens& tokens, size_t width, Simd level) {
+std::vector<Place> places_of(std::span<const uint64_t> shingles) {
     std::vector<Place> places;
-    for (const uint64_t fingerprint : fingerprints(tokens, width, bits, seed, level))
+    places.reserve(shingles.size());
+    for (const uint64_t fingerprint : shingles)
         places.push_back({fingerprint, static_cast<uint32_t>(places.size())});
     std::sort(places.begin(), places.end());
     return places;
@@ -36,10 +38,11 @@ bool equal_tokens(const Tokens& a, size_t i, const Tokens& b, size_t j) {
            std::memcmp(a.canonical.data() + a.begin(i), b.canonical.data() + b.begin(j), size) == 0;
 }
 
-uint32_t agreeing(const Tokens& a, size_t i, const Tokens& b, size_t j) {
-    const size_t most = std::min(a.count - i, b.count - j);
-    uint32_t count = 0;
-    while (count < most && equal_tokens(a, i + count, b, j + count)) ++count;
+// How many shingles from there on have equal fingerprints.
+size_t agreeing(std::span<const uint64_t> a, std::span<const uint64_t> b) {
+    const size_t most = std::min(a.size(), b.size());
+    size_t count = 0;
+    while (count < most && a[count] == b[count]) ++count;
     return count;
 }
 
@@ -47,38 +50,49 @@ uint32_t agreeing(const Tokens& a, size_t i, const Tokens& b, size_t j) {
 
 std::vector<Passage> passages(const Tokens& a, const Tokens& b, size_t width, Simd level) {
     std::vector<Passage> found;
-    const std::vector<uint64_t> shingles = fingerprints(a, width, bits, seed, level);
-    const std::vector<Place> places = places_of(b, width, level);
+    const std::vector<uint64_t> shingles_a = fingerprints(a, width, bits, seed, level);
+    const std::vector<uint64_t> shingles_b = fingerprints(b, width, bits, seed, level);
+    const std::vector<Place> places = places_of(shingles_b);
     const size_t shingle_tokens = std::min(width, a.count);
     uint32_t behind = 0;  // where the last passage ends in b
-    for (size_t i = 0; i < shingles.size();) {
-        auto place = std::lower_bound(places.begin(), places.end(), Place{shingles[i], 0});
-        Passage best{static_cast<uint32_t>(i), 0, 0};
+    for (size_t i = 0; i < shingles_a.size();) {
+        auto place = std::lower_bound(places.begin(), places.end(), Place{shingles_a[i], 0});
+        size_t longest = 0;
+        uint32_t at = 0;
         for (size_t tried = 0;
-             tried < most_places && place != places.end() && place->fingerprint == shingles[i];
+             tried < most_places && place != places.end() && place->fingerprint == shingles_a[i];
              ++tried, ++place) {
-            const uint32_t count = agreeing(a, i, b, place->shingle);
-            const bool first_behind =
-                count == best.tokens && best.b < behind && place->shingle >= behind;
-            if (count > best.tokens || first_behind) best = {best.a, place->shingle, count};
+            const size_t count = agreeing(std::span(shingles_a).subspan(i),
+                                          std::span(shingles_b).subspan(place->shingle));
+            const bool first_behind = count == longest && at < behind && place->shingle >= behind;
+            if (count > longest || first_behind) {
+                longest = count;
+                at = place->shingle;
+            }
         }
-        if (best.tokens < shingle_tokens) {  // nothing there, or a collision of fingerprints
+        if (longest == 0) {
             ++i;
             continue;
         }
-        found.push_back(best);
-        behind = best.b + best.tokens;
-        i += best.tokens - shingle_tokens + 1;
+        const Passage passage{static_cast<uint32_t>(i), at,
+                              static_cast<uint32_t>(longest + shingle_tokens - 1)};
+        // A collision of fingerprints would show here; its shingles are no passage.
+        bool equal = a.count >= i + passage.tokens && b.count >= at + passage.tokens;
+        for (uint32_t k = 0; equal && k < passage.tokens; ++k)
+            equal = equal_tokens(a, i + k, b, at + k);
+        if (equal) {
+            found.push_back(passage);
+            behind = at + passage.tokens;
+        }
+        i += longest;
     }
     return found;
 }
 
 std::vector<uint8_t> common_tokens(const Tokens& a, const Tokens& b, size_t width, Simd level) {
     std::vector<uint8_t> common(a.count, 0);
-    const size_t shingle_tokens = std::min(width, a.count);
     for (const Passage& passage : passages(a, b, width, level))
-        std::fill_n(common.begin() + passage.a, std::max<size_t>(passage.tokens, shingle_tokens),
-                    uint8_t{1});
+        std::fill_n(common.begin() + passage.a, passage.tokens, uint8_t{1});
     return common;
 }
 

@@ -17,9 +17,9 @@ struct Passage {
 };
 
 // Runs of common shingles, ascending in a; every shingle of a that b has lies in exactly one. From
-// its first shingle a passage extends as far as the tokens agree, at the place in b (among the
-// first `most_places` places of that shingle) that lets it extend farthest; the earliest place
-// behind the passage before, if several do.
+// its first shingle a passage extends as far as the shingles agree, at the place in b (among the
+// first 64 places of that shingle) that lets it extend farthest; the earliest place behind the
+// passage before, if several do.
 std::vector<Passage> passages(const Tokens& a, const Tokens& b, size_t width, Simd level);
 
 // For every token of a, whether it lies in a shingle that b has too (1) or not (0).

@@ -99,11 +99,7 @@ void FingerprintSet::add(const uint64_t* fingerprints, size_t count) {
     }
     count_ += added;
     for (const uint64_t* p = displaced_.data(); p < displaced; ++p) add_displaced(*p);
-    if (zeros) [[unlikely]] {
-        // A zero fills no slot, so the free slots it met were counted in vain.
-        has_zero_ = true;
-        count_ = slot_count() - static_cast<size_t>(std::count(slots, slots + slot_count(), 0));
-    }
+    has_zero_ |= zeros != 0;
 }
 
 void FingerprintSet::add_displaced(uint64_t value) {
@@ -133,6 +129,11 @@ void FingerprintSet::grow(size_t more) {
 }
 
 size_t FingerprintSet::size() {
+    if (has_zero_) {
+        // A zero fills no slot, so the free slots it met were counted in vain.
+        const uint64_t* const slots = slots_.data();
+        count_ = slot_count() - static_cast<size_t>(std::count(slots, slots + slot_count(), 0));
+    }
     if (!spill_.empty()) {
         std::sort(spill_.begin(), spill_.end());
         spill_.erase(std::unique(spill_.begin(), spill_.end()), spill_.end());
@@ -140,11 +141,10 @@ size_t FingerprintSet::size() {
     return count_ + has_zero_ + spill_.size();
 }
 
-void FingerprintSet::append_multiples(uint64_t m, size_t limit, std::vector<uint64_t>& out) {
+void FingerprintSet::append_multiples(uint64_t m, size_t limit, Sequence<uint64_t>& out) {
     const uint64_t even_mask = (m & -m) - 1;
     const uint64_t odd = m >> std::countr_zero(m);
-    kept_.reserve(1 + count_ + spill_.size());
-    uint64_t* const kept = kept_.data();
+    uint64_t* const kept = out.room(1 + count_ + spill_.size());
     size_t count = 0;
     if (has_zero_) kept[count++] = 0;
     count += squeeze_values(level_)(slots_.data(), slot_count(), even_mask, kept + count);
@@ -155,7 +155,7 @@ void FingerprintSet::append_multiples(uint64_t m, size_t limit, std::vector<uint
         sort_nearly_sorted(kept, kept + count);
     else
         std::sort(kept, kept + count);
-    out.insert(out.end(), kept, kept + std::min(limit, count));
+    out.keep(std::min(limit, count));
 }
 
 }  // namespace roughly

@@ -30,7 +30,7 @@ class FingerprintSet {
     size_t size();
 
     // Appends the multiples of m >= 1 among them, ascending, at most `limit`. Call size() first.
-    void append_multiples(uint64_t m, size_t limit, std::vector<uint64_t>& out);
+    void append_multiples(uint64_t m, size_t limit, Sequence<uint64_t>& out);
 
    private:
     size_t farthest() const;
@@ -46,7 +46,6 @@ class FingerprintSet {
     bool has_zero_ = false;  // 0 marks an empty slot, so the fingerprint 0 is kept apart
     Buffer<uint64_t> slots_;
     Buffer<uint64_t> displaced_;
-    Buffer<uint64_t> kept_;
     std::vector<uint64_t> spill_;
 };
 

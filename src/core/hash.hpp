@@ -1,6 +1,8 @@
 // The 128-bit hash of a byte string that decides equivalence (docs/algorithm.md, section 6), under
-// fixed keys. It is not a cryptographic hash: whoever acts on equal hashes of untrusted documents
-// compares the bytes first.
+// fixed keys. Two strings of g KiB agree by chance with probability below (2^-55 + 2g / 2^61)^2:
+// each half holds two sums that are 2^-32-almost-universal, then a polynomial of degree 2g. It is
+// not a cryptographic hash: whoever acts on equal hashes of untrusted documents compares the bytes
+// first.
 #pragma once
 
 #include <cstddef>

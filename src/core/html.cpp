@@ -1,6 +1,7 @@
 #include "html.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string_view>
 
@@ -57,13 +58,34 @@ struct Reference {
     uint8_t own[4] = {};  // holds the text of a numeric reference
 };
 
+struct EntityRange {
+    int begin = 0, end = 0;
+};
+
+// The names that begin with each letter, upper and lower case.
+const auto& entity_ranges() {
+    static const auto ranges = [] {
+        std::array<std::array<EntityRange, 2>, 26> made{};
+        for (int i = 0; i < entity_count; ++i) {
+            const auto c = static_cast<uint8_t>(entity_table[i].name[0]);
+            EntityRange& range = made[lower(c) - 'a'][c >= 'a'];
+            if (range.end == 0) range.begin = i;
+            range.end = i + 1;
+        }
+        return made;
+    }();
+    return ranges;
+}
+
 Reference named_reference(const uint8_t* p, const uint8_t* end) {
     // The range of names that agree with the text so far shrinks with every byte; the longest name
     // that was met whole wins. Equal prefixes sort next to each other, a whole name first.
-    const Entity* first = entity_table;
-    const Entity* last = entity_table + entity_count;
+    if (p + 1 == end || !is_letter(p[1])) return {};
+    const EntityRange& range = entity_ranges()[lower(p[1]) - 'a'][p[1] >= 'a'];
+    const Entity* first = entity_table + range.begin;
+    const Entity* last = entity_table + range.end;
     const Entity* longest = nullptr;
-    for (size_t i = 0; p + 1 + i < end; ++i) {
+    for (size_t i = 1; p + 1 + i < end; ++i) {
         const uint8_t c = p[1 + i];
         if (!is_letter(c) && !is_digit(c) && c != ';') break;
         const auto byte_at = [i](const Entity& e) {

@@ -1,7 +1,9 @@
 // The loop behind perm:K, compiled once for every instruction set; sketch.hpp says what it
 // computes. Fingerprints are taken four at a time so that a minimum is loaded and stored once for
 // four of them.
-{
+inline void lower_each(const uint64_t* fingerprints, size_t count, const uint64_t* __restrict mask,
+                       const uint64_t* __restrict multiplier, uint64_t* __restrict minima,
+                       size_t minima_count) {
     size_t i = 0;
     for (; i + 4 <= count; i += 4) {
         const uint64_t a = fingerprints[i], b = fingerprints[i + 1];

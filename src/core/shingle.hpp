@@ -1,6 +1,9 @@
-// Canonical form to fingerprints (docs/algorithm.md, section 3). Fingerprints come in document
-// order with their repeats, in chunks that stay in the first-level cache; memory does not grow with
-// the document. One Shingler per thread.
+// Canonical form to fingerprints (docs/algorithm.md, section 3, which derives the bounds).
+// Two tokens of at most 14m bytes collide with probability at most (m + 1) / (p - 1) over the keys:
+// a pair of chunks (c + k1)(d + k2) is linear in k1 and k2, the pairs a polynomial in k of degree <
+// m. Two shingles are polynomials in r of degree at most w: w / (p - 1) more. p = 2^61 - 1; at 40
+// bits about w / 2^39. Fingerprints come in document order with their repeats, in chunks that stay
+// in the first-level cache; memory does not grow with the document. One Shingler per thread.
 #pragma once
 
 #include <cstddef>

@@ -1,35 +1,31 @@
 #include "sketch.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
+#include <cstring>
 #include <limits>
-#include <mutex>
+#include <memory>
 #include <stdexcept>
 #include <string>
-#include <system_error>
-#include <thread>
+#include <string_view>
 
 #include "fingerprint_set.hpp"
 #include "html.hpp"
+#include "parallel.hpp"
 
 namespace roughly {
 
 namespace {
 
-void lower_minima_plain(const uint64_t* fingerprints, size_t count, const uint64_t* __restrict mask,
-                        const uint64_t* __restrict multiplier, uint64_t* __restrict minima,
-                        size_t minima_count)
 #include "minima.inl"
 
-    auto lower_minima(Simd level) {
+auto lower_minima(Simd level) {
 #if defined(__x86_64__)
     if (level == Simd::avx512) return lower_minima_avx512;
     if (level == Simd::avx2) return lower_minima_avx2;
 #else
     (void)level;
 #endif
-    return lower_minima_plain;
+    return lower_each;
 }
 
 uint8_t adaptive_level(uint64_t threshold, size_t size) {
@@ -51,9 +47,7 @@ class Worker {
     void sketch(const DocumentView& document, ContentType content_type, SketchColumns& out) {
         const uint8_t* text = document.data;
         size_t size = document.size;
-        const bool html = content_type == ContentType::html ||
-                          (content_type == ContentType::automatic && sniff_html(text, size));
-        if (html) {
+        if (is_html(document, content_type)) {
             strip_html(text, size, html_text_);
             text = html_text_.bytes.data();
             size = html_text_.size;
@@ -82,13 +76,31 @@ class Worker {
         }
         tokens_.canonical_size = at;
         tokens_.count = features.size();
-        const Hash128 hash = hash_bytes(level_, tokens_.canonical.data(), at);
+        const Hash128 hash = hash_features(features);
         out.content.push_back(hash);
         out.canonical.push_back(hash);
         select(out);
     }
 
    private:
+    // Of the sequence of features, or of their set where only that counts (w = 1): each with its
+    // length before it.
+    Hash128 hash_features(std::span<const DocumentView> features) const {
+        std::vector<std::string_view> counted;
+        for (const DocumentView& feature : features)
+            counted.emplace_back(reinterpret_cast<const char*>(feature.data), feature.size);
+        if (parameters_.width == 1) {
+            std::sort(counted.begin(), counted.end());
+            counted.erase(std::unique(counted.begin(), counted.end()), counted.end());
+        }
+        std::string joined;
+        for (const std::string_view feature : counted) {
+            const uint64_t size = feature.size();
+            joined.append(reinterpret_cast<const char*>(&size), sizeof size).append(feature);
+        }
+        return hash_bytes(level_, reinterpret_cast<const uint8_t*>(joined.data()), joined.size());
+    }
+
     void select(SketchColumns& out) {
         const bool minima = parameters_.select == Select::perm;
         if (minima) minima_.assign(parameters_.parameter, std::numeric_limits<uint64_t>::max());
@@ -104,14 +116,18 @@ class Worker {
         const uint8_t level = parameters_.select == Select::adaptive
                                   ? adaptive_level(parameters_.parameter, size)
                                   : uint8_t{0};
+        const size_t first = out.values.size();
         append_selected(size, level, out.values);
+        out.sketch.push_back(hash_bytes(level_,
+                                        reinterpret_cast<const uint8_t*>(out.values.data() + first),
+                                        (out.values.size() - first) * sizeof(uint64_t)));
         out.offsets.push_back(static_cast<int64_t>(out.values.size()));
         out.size.push_back(static_cast<uint32_t>(size));
         out.tokens.push_back(static_cast<uint32_t>(tokens_.count));
         out.level.push_back(level);
     }
 
-    void append_selected(size_t size, uint8_t level, std::vector<uint64_t>& out) {
+    void append_selected(size_t size, uint8_t level, Sequence<uint64_t>& out) {
         constexpr size_t no_limit = std::numeric_limits<size_t>::max();
         switch (parameters_.select) {
             case Select::all: set_.append_multiples(1, no_limit, out); break;
@@ -121,7 +137,7 @@ class Worker {
                 set_.append_multiples(uint64_t{1} << level, no_limit, out);
                 break;
             case Select::perm:
-                if (size) out.insert(out.end(), minima_.begin(), minima_.end());
+                if (size) out.append(minima_.data(), minima_.size());
         }
     }
 
@@ -139,46 +155,39 @@ Keys keys_of(const SketchParameters& parameters) {
     return Keys(parameters.seed, parameters.select == Select::perm ? parameters.parameter : 0);
 }
 
-// Consecutive documents of about this many bytes are one piece of work.
-constexpr size_t piece_bytes = size_t{1} << 18;
-
-std::vector<std::span<const DocumentView>> pieces_of(std::span<const DocumentView> documents) {
-    std::vector<std::span<const DocumentView>> pieces;
-    size_t first = 0;
-    size_t bytes = 0;
-    for (size_t i = 0; i < documents.size(); ++i) {
-        bytes += documents[i].size + 64;
-        if (bytes < piece_bytes && i + 1 < documents.size()) continue;
-        pieces.push_back(documents.subspan(first, i + 1 - first));
-        first = i + 1;
-        bytes = 0;
-    }
-    return pieces;
-}
-
 template <typename T>
 void append(std::vector<T>& to, const std::vector<T>& from) {
     to.insert(to.end(), from.begin(), from.end());
 }
 
-SketchColumns concatenate(std::vector<SketchColumns>& parts) {
+SketchColumns concatenate(std::vector<SketchColumns>& parts, size_t threads) {
     if (parts.size() == 1) return std::move(parts[0]);
     SketchColumns all;
-    size_t values = 0, rows = 0;
-    for (const SketchColumns& part : parts) values += part.values.size(), rows += part.size.size();
-    all.values.reserve(values);
-    all.offsets.reserve(rows + 1);
+    std::vector<size_t> starts;
+    size_t values = 0;
     for (const SketchColumns& part : parts) {
+        starts.push_back(values);
+        values += part.values.size();
         const int64_t base = all.offsets.back();
         for (size_t i = 1; i < part.offsets.size(); ++i)
             all.offsets.push_back(base + part.offsets[i]);
-        append(all.values, part.values);
         append(all.size, part.size);
         append(all.tokens, part.tokens);
         append(all.level, part.level);
         append(all.content, part.content);
         append(all.canonical, part.canonical);
+        append(all.sketch, part.sketch);
     }
+    // The sketches are most of it, and the pages that they go to are touched here first.
+    uint64_t* const to = all.values.room(values);
+    all.values.keep(values);
+    in_parallel(parts.size(), threads, [&] {
+        return [&](size_t i) {
+            const Sequence<uint64_t>& from = parts[i].values;
+            if (from.size())
+                std::memcpy(to + starts[i], from.data(), from.size() * sizeof(uint64_t));
+        };
+    });
     return all;
 }
 
@@ -186,8 +195,8 @@ SketchColumns concatenate(std::vector<SketchColumns>& parts) {
 
 void SketchParameters::check() const {
     const auto refuse = [](const std::string& what) { throw std::invalid_argument(what); };
-    if (width < 1 || width > 1000000)
-        refuse("w: out of range: " + std::to_string(width) + ", want 1 to 1000000");
+    if (width < 1 || width > 1000)
+        refuse("w: out of range: " + std::to_string(width) + ", want 1 to 1000");
     if (bits != 64 && bits != 40)
         refuse("bits: unknown: " + std::to_string(bits) + ", want 64 or 40");
     if (select != Select::all && parameter < 1)
@@ -204,35 +213,16 @@ SketchColumns sketch_batch(std::span<const DocumentView> documents,
                            size_t threads, Simd level) {
     parameters.check();
     const Keys keys = keys_of(parameters);
-    const auto pieces = pieces_of(documents);
+    // One thread has nothing to put together.
+    const auto pieces = threads <= 1 ? std::vector{documents} : pieces_of(documents);
     std::vector<SketchColumns> parts(std::max<size_t>(pieces.size(), 1));
-    std::atomic<size_t> next{0};
-    std::exception_ptr failure;
-    std::mutex failure_mutex;
-    const auto work = [&] {
-        try {
-            Worker worker(parameters, keys, level);
-            for (size_t i; (i = next.fetch_add(1)) < pieces.size();)
-                for (const DocumentView& document : pieces[i])
-                    worker.sketch(document, content_type, parts[i]);
-        } catch (...) {
-            const std::lock_guard lock(failure_mutex);
-            failure = std::current_exception();
-            next = pieces.size();
-        }
-    };
-    std::vector<std::thread> helpers;
-    const size_t wanted =
-        std::min(std::max<size_t>(threads, 1), std::max<size_t>(pieces.size(), 1));
-    try {
-        for (size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
-    } catch (const std::system_error&) {
-        // The system has no more threads to give; those that run do all the work.
-    }
-    work();
-    for (std::thread& helper : helpers) helper.join();
-    if (failure) std::rethrow_exception(failure);
-    return concatenate(parts);
+    in_parallel(pieces.size(), threads, [&] {
+        return [&, worker = std::make_unique<Worker>(parameters, keys, level)](size_t piece) {
+            for (const DocumentView& document : pieces[piece])
+                worker->sketch(document, content_type, parts[piece]);
+        };
+    });
+    return concatenate(parts, threads);
 }
 
 SketchColumns sketch_features(std::span<const DocumentView> features,

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "batch.hpp"
 #include "hash.hpp"
 #include "key.hpp"
 #include "shingle.hpp"
@@ -14,8 +15,6 @@
 #include "token.hpp"
 
 namespace roughly {
-
-enum class ContentType { automatic, html, text };
 
 enum class Select { all, mod, min, adaptive, perm };
 
@@ -32,18 +31,17 @@ struct SketchParameters {
 
 // One row a document.
 struct SketchColumns {
-    std::vector<uint64_t> values;     // sketches, one after the other
+    SketchColumns() = default;
+    SketchColumns(SketchColumns&&) = default;  // moved, never copied
+
+    Sequence<uint64_t> values;        // sketches, one after the other
     std::vector<int64_t> offsets{0};  // where each begins in `values`; one more than rows
     std::vector<uint32_t> size;       // distinct shingles
     std::vector<uint32_t> tokens;
     std::vector<uint8_t> level;      // of `adaptive`; else 0
     std::vector<Hash128> content;    // of the document's bytes
     std::vector<Hash128> canonical;  // of its canonical form
-};
-
-struct DocumentView {
-    const uint8_t* data;
-    size_t size;
+    std::vector<Hash128> sketch;     // of its sketch, as bytes
 };
 
 SketchColumns sketch_batch(std::span<const DocumentView> documents,

@@ -4,9 +4,13 @@
 
 namespace roughly {
 
-void lower_minima_avx2(const uint64_t* fingerprints, size_t count, const uint64_t* __restrict mask,
-                       const uint64_t* __restrict multiplier, uint64_t* __restrict minima,
-                       size_t minima_count)
+namespace {
 #include "minima.inl"
+}
+
+void lower_minima_avx2(const uint64_t* fingerprints, size_t count, const uint64_t* mask,
+                       const uint64_t* multiplier, uint64_t* minima, size_t minima_count) {
+    lower_each(fingerprints, count, mask, multiplier, minima, minima_count);
+}
 
 }  // namespace roughly

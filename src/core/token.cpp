@@ -13,6 +13,7 @@ namespace roughly {
 namespace {
 
 constexpr size_t block_bytes = 64;
+constexpr size_t general_bytes = 4096;  // how much the general path takes at a time
 
 // The lower-case letter or the digit, or a space for an ASCII separator.
 constexpr std::array<uint8_t, 128> ascii_fold = [] {
@@ -127,15 +128,24 @@ class Writer {
     std::vector<Span>* spans_;
 };
 
-// Code points that begin before `stop`; returns where the next one begins.
+// Whether nothing but ASCII follows for a while, so that calling a kernel is worth it.
+bool ascii_ahead(const uint8_t* text, size_t at, size_t size) {
+    uint64_t words[4];
+    if (size - at < sizeof words) return false;
+    std::memcpy(words, text + at, sizeof words);
+    return ((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080u) == 0;
+}
+
+// Code points that begin before `stop`, or before a stretch of ASCII if there is a kernel for it;
+// returns where the next one begins.
 template <bool with_spans>
-size_t tokenize_general(const uint8_t* text, size_t at, size_t stop, size_t size, TokenCursor& cursor,
-                        std::vector<Span>* spans) {
+size_t tokenize_general(Simd level, const uint8_t* text, size_t at, size_t stop, size_t size,
+                        TokenCursor& cursor, std::vector<Span>* spans) {
     Writer<with_spans> writer(cursor, spans);
     while (at < stop) {
         if (text[at] < 0x80) {
-            writer.ascii(text[at], at);
-            ++at;
+            if (level != Simd::plain && ascii_ahead(text, at, size)) break;
+            for (; at < stop && text[at] < 0x80; ++at) writer.ascii(text[at], at);
             continue;
         }
         const CodePoint c = decode_utf8(text + at, text + size);
@@ -176,9 +186,9 @@ constexpr size_t growth(size_t block) { return 12 * (block + 4); }
 // Room for `more` canonical bytes, and as many tokens as can be in them.
 void make_room(size_t more, Tokens& tokens, TokenCursor& cursor) {
     const size_t needed = cursor.position + more + 1;
-    if (needed <= tokens.canonical.capacity() && tokens.canonical.data()) return;
     if (needed > UINT32_MAX - block_bytes)
         throw std::length_error("document: too large: its canonical form reaches 4 GiB");
+    if (needed <= tokens.canonical.capacity() && tokens.canonical.data()) return;
     const std::ptrdiff_t count = cursor.next_end - tokens.ends.data();
     tokens.canonical.reserve(needed);
     tokens.ends.reserve(tokens.canonical.capacity() / 2 + 1);
@@ -190,23 +200,22 @@ template <bool with_spans>
 void run(Simd level, const uint8_t* text, size_t size, Tokens& tokens, std::vector<Span>* spans) {
     TokenCursor cursor{tokens.canonical.data(), 0, tokens.ends.data(), false};
     make_room(size, tokens, cursor);
-    // Without kernels a document need not be cut so fine.
-    const size_t general_block = level == Simd::plain ? 64 * block_bytes : block_bytes;
     size_t at = 0;
     while (at < size) {
         if (level != Simd::plain) {
             at += tokenize_ascii(level, text + at, size - at, cursor);
             if (size - at < block_bytes) {
-                // The last block, padded with separators; a kernel that refuses it takes nothing.
+                // The last block, padded with separators.
                 uint8_t block[block_bytes] = {};
                 std::memcpy(block, text + at, size - at);
-                if (tokenize_ascii(level, block, block_bytes, cursor)) break;
+                at += tokenize_ascii(level, block, block_bytes, cursor);
+                if (at >= size) break;
             }
         }
         // Whatever this block becomes, what is left of the document must still fit.
-        const size_t stop = std::min(size, at + general_block);
+        const size_t stop = std::min(size, at + general_bytes);
         make_room(growth(stop - at) + (size - at), tokens, cursor);
-        at = tokenize_general<with_spans>(text, at, stop, size, cursor, spans);
+        at = tokenize_general<with_spans>(level, text, at, stop, size, cursor, spans);
     }
     Writer<with_spans> writer(cursor, spans);
     writer.close_word();
@@ -220,7 +229,8 @@ void tokenize(Simd level, const uint8_t* text, size_t size, Tokens& tokens) {
     run<false>(level, text, size, tokens, nullptr);
 }
 
-void tokenize_with_spans(const uint8_t* text, size_t size, Tokens& tokens, std::vector<Span>& spans) {
+void tokenize_with_spans(const uint8_t* text, size_t size, Tokens& tokens,
+                         std::vector<Span>& spans) {
     spans.clear();
     run<true>(Simd::plain, text, size, tokens, &spans);
 }

@@ -41,7 +41,7 @@ struct TokenCursor {
     bool in_word;  // the last byte written belongs to an open token
 };
 
-// Take whole blocks of 64 bytes while they are ASCII; return how many bytes were taken.
+// Take bytes up to the first that is not ASCII, or until fewer than 64 are left; return how many.
 size_t tokenize_ascii_avx2(const uint8_t* text, size_t size, TokenCursor& cursor);
 size_t tokenize_ascii_avx512(const uint8_t* text, size_t size, TokenCursor& cursor);
 

@@ -56,12 +56,18 @@ size_t tokenize_ascii_avx2(const uint8_t* text, size_t size, TokenCursor& cursor
     for (; at + 64 <= size; at += 64) {
         const __m256i first = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + at));
         const __m256i second = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + at + 32));
-        if (_mm256_movemask_epi8(_mm256_or_si256(first, second))) break;
+        const uint64_t not_ascii = uint64_t{static_cast<uint32_t>(_mm256_movemask_epi8(second))}
+                                       << 32 |
+                                   static_cast<uint32_t>(_mm256_movemask_epi8(first));
+        // What stands before the first byte that is not ASCII is taken all the same.
+        const uint64_t valid = ~not_ascii & (not_ascii - 1);
         const Half low = classify(first);
         const Half high = classify(second);
-        const uint64_t word = uint64_t{high.letters_and_digits} << 32 | low.letters_and_digits;
+        const uint64_t word =
+            (uint64_t{high.letters_and_digits} << 32 | low.letters_and_digits) & valid;
         // A token is closed by the first separator behind it, which is kept as the space.
-        const uint64_t end = ~word & (word << 1 | in_word);
+        const uint64_t was_in_word = in_word;
+        const uint64_t end = ~word & (word << 1 | in_word) & valid;
         const uint64_t kept = word | end;
         in_word = word >> 63;
 
@@ -89,6 +95,12 @@ size_t tokenize_ascii_avx2(const uint8_t* text, size_t size, TokenCursor& cursor
         }
         next_end += count;
         position += static_cast<uint32_t>(_mm_popcnt_u64(kept));
+        if (not_ascii) {
+            const size_t taken = _tzcnt_u64(not_ascii);
+            in_word = taken ? word >> (taken - 1) & 1 : was_in_word;
+            at += taken;
+            break;
+        }
     }
     cursor.position = position;
     cursor.next_end = next_end;

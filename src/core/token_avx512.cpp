@@ -14,15 +14,18 @@ size_t tokenize_ascii_avx512(const uint8_t* text, size_t size, TokenCursor& curs
     size_t at = 0;
     for (; at + 64 <= size; at += 64) {
         const __m512i bytes = _mm512_loadu_si512(text + at);
-        if (_mm512_movepi8_mask(bytes)) break;
+        // What stands before the first byte that is not ASCII is taken all the same.
+        const uint64_t not_ascii = _mm512_movepi8_mask(bytes);
+        const uint64_t valid = ~not_ascii & (not_ascii - 1);
         const __m512i lowered = _mm512_or_si512(bytes, _mm512_set1_epi8(0x20));
         const uint64_t letter = _mm512_cmple_epu8_mask(
             _mm512_sub_epi8(lowered, _mm512_set1_epi8('a')), _mm512_set1_epi8(25));
         const uint64_t digit = _mm512_cmple_epu8_mask(_mm512_sub_epi8(bytes, _mm512_set1_epi8('0')),
                                                       _mm512_set1_epi8(9));
-        const uint64_t word = letter | digit;
+        const uint64_t word = (letter | digit) & valid;
         // A token is closed by the first separator behind it, which is kept as the space.
-        const uint64_t end = ~word & (word << 1 | in_word);
+        const uint64_t was_in_word = in_word;
+        const uint64_t end = ~word & (word << 1 | in_word) & valid;
         const uint64_t kept = word | end;
         in_word = word >> 63;
 
@@ -36,6 +39,12 @@ size_t tokenize_ascii_avx512(const uint8_t* text, size_t size, TokenCursor& curs
                 next_end[done + i] = position + static_cast<uint32_t>(_tzcnt_u64(bits));
         next_end += count;
         position += static_cast<uint32_t>(_mm_popcnt_u64(kept));
+        if (not_ascii) {
+            const size_t taken = _tzcnt_u64(not_ascii);
+            in_word = taken ? word >> (taken - 1) & 1 : was_in_word;
+            at += taken;
+            break;
+        }
     }
     cursor.position = position;
     cursor.next_end = next_end;

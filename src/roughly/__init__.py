@@ -1,21 +1,32 @@
 """Finds documents that are roughly the same, or roughly contained in one another."""
 
-from roughly.compare import compare, containment, resemblance
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from roughly.comparison import Comparison, Passage, compare, containment, resemblance
 from roughly.errors import DocumentError, MismatchError, ParameterError, RoughlyError
 from roughly.estimate import Estimate
 from roughly.sketch import Parameters, Sketch, SketchBatch, Sketcher, preset
 
+if TYPE_CHECKING:
+    from roughly.clustering import Clusters, cluster
+
 __all__ = [
+    "Clusters",
+    "Comparison",
     "DocumentError",
     "Estimate",
     "MismatchError",
     "ParameterError",
     "Parameters",
+    "Passage",
     "RoughlyError",
     "Sketch",
     "SketchBatch",
     "Sketcher",
     "__version__",
+    "cluster",
     "compare",
     "containment",
     "preset",
@@ -23,10 +34,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> str:
-    # Asking the installed package costs more than the whole import, so it waits until needed.
+def __getattr__(name: str) -> Any:
+    # What costs more than the whole import waits until it is wanted.
     if name == "__version__":
         from importlib.metadata import version
 
         return version("roughly")
+    if name in ("Clusters", "cluster"):
+        from roughly import clustering
+
+        return getattr(clustering, name)
     raise AttributeError(f"module 'roughly' has no attribute {name!r}")

@@ -7,7 +7,9 @@ to be compared. Sketchers and sketches never change; any thread may use them.
 
 from __future__ import annotations
 
+import operator
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -30,13 +32,16 @@ if TYPE_CHECKING:
 
 ALGORITHM_VERSION = 1
 
+# Longer shingles than this only find copies that `identical` and `lexical` find too.
+LARGEST_WIDTH = 1000
+
 # Equal sketches of fewer elements are too weak a reason to call two documents equivalent.
 EQUIVALENT_SAMPLES = 20
 
 # What an empty sketch of a document that is not empty knows of any other.
 UNKNOWN = Estimate(0.0, 0.0, 1.0, 0)
 
-Equivalence = Literal["identical", "lexical", "shingle"]
+Equivalence = Literal["identical", "lexical", "shingle", "empty"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +66,28 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A system of one of the papers: how it sketches, and how it judges two sketches."""
+    """A system of one of the papers: how it sketches, and when two sketches belong together."""
 
     w: int
     bits: int
     select: str
-    threshold: float | None  # resemblance from which two documents belong together
-    ignore_above: int | None  # shingles in more documents than this are ignored
-    super_length: int | None  # sketch elements in a super shingle
-    super_agreeing: int | None  # super shingles that must agree
+    threshold: float | None = None  # resemblance from which on they do
+    super_length: int = 0  # or: sketch elements in a super shingle,
+    super_agreeing: int = 0  # and how many of these must agree
+
+    def sketcher(self, seed: int | Literal["random"] = 0) -> Sketcher:
+        return Sketcher(w=self.w, select=self.select, seed=seed, bits=self.bits)
+
+    def together(self, a: Sketch, b: Sketch) -> bool:
+        """Whether the system takes the two documents for near duplicates."""
+        if self.threshold is not None:
+            return a.resemblance(b).value >= self.threshold
+        return a.common_super_shingles(b, self.super_length) >= self.super_agreeing
 
 
 PRESETS: dict[str, Preset] = {
-    "broder97": Preset(10, 40, "mod:25", 0.5, 1000, None, None),
-    "broder97-super": Preset(10, 64, "perm:84", None, None, 14, 2),
+    "broder97": Preset(10, 40, "mod:25", threshold=0.5),
+    "broder97-super": Preset(10, 64, "perm:84", super_length=14, super_agreeing=2),
 }
 
 
@@ -185,14 +198,14 @@ class Sketch:
         return containment_interval(len(common), len(a), self.size, other.size)
 
     def equivalence(self, other: Sketch) -> Equivalence | None:
-        """The strongest way in which the documents are equivalent: `identical` (same bytes),
-        `lexical` (same canonical form), `shingle` (same sketch, of 20 elements or more), or None.
-        """
+        """The strongest way in which the documents are equivalent: `identical` (the same text,
+        markup included), `lexical` (the same canonical form), `shingle` (the same sketch, of 20
+        elements or more), `empty` (neither has a token), or None."""
         self._comparable(other)
-        if self.content_hash == other.content_hash:
-            return "identical"
         if self.canonical_hash == other.canonical_hash:
-            return "lexical"
+            if self.content_hash == other.content_hash:
+                return "identical"
+            return "lexical" if self.tokens else "empty"
         same = (
             self.size == other.size and self.fingerprints.tobytes() == other.fingerprints.tobytes()
         )
@@ -201,8 +214,7 @@ class Sketch:
     def super_shingles(self, length: int) -> Values:
         """Hashes of `length` consecutive elements: at every position, or for perm:K in groups that
         do not overlap."""
-        if length < 1:
-            raise ParameterError(f"length: out of range: {length}, wanted 1 or more")
+        length = check_integer("length", length, 1, 1 << 32)
         grouped = self.parameters.selection[0] == "perm"
         return _core.super_shingles(self.fingerprints, length, grouped, self.parameters.seed)
 
@@ -221,12 +233,14 @@ class Sketch:
         import numpy as np
 
         name, _ = self.parameters.selection
+        level = check_integer("level", level, 0, 63)
         if name != "adaptive" or level < self.level:
             raise ParameterError(
                 f"level: cannot reduce a {self.parameters.select} sketch of level {self.level}"
                 f" to level {level}, wanted an adaptive sketch and a level of {self.level} or more"
             )
-        kept = self.fingerprints[(self.fingerprints & np.uint64((1 << level) - 1)) == 0]
+        multiple = (self.fingerprints & np.uint64((1 << level) - 1)) == 0
+        kept = _read_only(self.fingerprints[multiple])
         return Sketch(
             self.parameters,
             kept,
@@ -244,6 +258,10 @@ class Sketch:
         return a.fingerprints, b.fingerprints
 
     def _comparable(self, other: Sketch) -> tuple[str, int]:
+        if not isinstance(other, Sketch):
+            raise ParameterError(
+                f"sketch: cannot be compared with: type {type(other).__name__}, wanted a Sketch"
+            )
         if self.parameters != other.parameters:
             one, two = asdict(self.parameters), asdict(other.parameters)
             differing = [name for name in one if one[name] != two[name]]
@@ -276,7 +294,7 @@ class SketchBatch:
         content, canonical = columns.content[row], columns.canonical[row]
         return Sketch(
             self.parameters,
-            columns.values[begin:end].copy(),
+            _read_only(columns.values[begin:end].copy()),
             int(columns.size[row]),
             int(columns.tokens[row]),
             int(columns.level[row]),
@@ -329,9 +347,9 @@ class Sketcher:
     ) -> None:
         if seed == "random":
             seed = int.from_bytes(os.urandom(8), "little")
-        _check_integer("w", w, 1, 1_000_000)
-        _check_integer("seed", seed, 0, (1 << 64) - 1)
-        if bits not in (64, 40):
+        w = check_integer("w", w, 1, LARGEST_WIDTH)
+        seed = check_integer("seed", seed, 0, (1 << 64) - 1)
+        if check_integer("bits", bits, 40, 64) not in (64, 40):
             raise ParameterError(f"bits: unknown: {bits!r}, wanted 64 or 40")
         name, number = _parse_select(select)
         if name == "perm" and bits != 64:
@@ -339,7 +357,7 @@ class Sketcher:
                 f"select: perm needs 64-bit fingerprints: bits is {bits}, wanted 64"
             )
         select = name if name == "all" else f"{name}:{number}"
-        self._parameters = Parameters(ALGORITHM_VERSION, w, bits, select, seed, "text")
+        self._parameters = Parameters(ALGORITHM_VERSION, w, int(bits), select, seed, "text")
 
     @property
     def parameters(self) -> Parameters:
@@ -361,6 +379,12 @@ class Sketcher:
     def bits(self) -> int:
         return self._parameters.bits
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sketcher) and self._parameters == other._parameters
+
+    def __hash__(self) -> int:
+        return hash(self._parameters)
+
     def __repr__(self) -> str:
         return f"Sketcher(w={self.w}, select={self.select!r}, seed={self.seed}, bits={self.bits})"
 
@@ -374,9 +398,9 @@ class Sketcher:
     ) -> SketchBatch:
         """Sketches of many documents at once, on all cores unless `threads` says how many.
 
-        The fast path is an Arrow array of strings or UTF-8 binary (from pyarrow, polars, DuckDB,
-        ...), which is read in place; nulls count as empty documents. A list of str and bytes works
-        too.
+        The fast path is an Arrow array of strings or binary (from pyarrow, polars, DuckDB, ...),
+        which is read in place if it is UTF-8; nulls count as empty documents. A list of str, bytes
+        and None works too. Bytes that are not UTF-8 are decoded as in `sketch`.
         """
         if content_type not in ("auto", "html", "text"):
             raise ParameterError(
@@ -388,7 +412,7 @@ class Sketcher:
                 if hasattr(os, "sched_getaffinity")
                 else os.cpu_count() or 1
             )
-        _check_integer("threads", threads, 1, 1 << 16)
+        threads = check_integer("threads", threads, 1, 1 << 16)
         p = self._parameters
         source = _batch_source(documents, content_type)
         columns = _core.sketch_batch(
@@ -402,7 +426,7 @@ class Sketcher:
         With w=1 the features are a set; with a larger w, each w consecutive ones are one shingle.
         The sketcher's own w is for text and plays no part.
         """
-        _check_integer("w", w, 1, 1_000_000)
+        w = check_integer("w", w, 1, LARGEST_WIDTH)
         p = replace(self._parameters, w=w, features="given")
         source = [_feature_bytes(feature) for feature in features]
         columns = _core.sketch_features(source, p.w, p.bits, *p.selection, p.seed)
@@ -411,18 +435,29 @@ class Sketcher:
 
 def preset(name: str, seed: int | Literal["random"] = 0) -> Sketcher:
     """The sketcher of a system described in the papers: "broder97" or "broder97-super"."""
+    return preset_named(name).sketcher(seed)
+
+
+def preset_named(name: str) -> Preset:
     if name not in PRESETS:
         wanted = ", ".join(map(repr, PRESETS))
         raise ParameterError(f"preset: unknown: {name!r}, wanted one of {wanted}")
-    chosen = PRESETS[name]
-    return Sketcher(w=chosen.w, select=chosen.select, seed=seed, bits=chosen.bits)
+    return PRESETS[name]
 
 
-def _check_integer(name: str, value: object, least: int, most: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+def check_integer(name: str, value: object, least: int, most: int) -> int:
+    """The value as an int, if it is a whole number in that range; anything else is refused."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = least - 1
+    if not least <= number <= most:
         raise ParameterError(
             f"{name}: out of range: {value!r}, wanted a whole number from {least} to {most}"
         )
+    return int(number)
 
 
 # The largest number a selection may be given. Beyond a million permutations a sketch is larger
@@ -441,7 +476,7 @@ def _parse_select(select: str) -> tuple[str, int]:
     most = _SELECTIONS.get(name)
     if name == "all" and not colon:
         return name, 0
-    if most is not None and number.isascii() and number.isdigit() and 1 <= int(number) <= most:
+    if most is not None and re.fullmatch("[0-9]{1,19}", number) and 1 <= int(number) <= most:
         return name, int(number)
     raise ParameterError(
         f"select: unknown: {select!r}, wanted all, mod:M, min:K, adaptive:T or perm:K",
@@ -450,27 +485,46 @@ def _parse_select(select: str) -> tuple[str, int]:
     )
 
 
-def _batch_source(documents: Any, content_type: str) -> Any:
-    """A list of UTF-8 bytes or an Arrow array, whichever the documents are nearer to."""
+def _batch_source(documents: Any, content_type: str) -> list[Any]:
+    """Bytes that are UTF-8 and Arrow arrays of strings, in place where they are that already."""
     if isinstance(documents, list | tuple):
-        return [_document_bytes(document, content_type) for document in documents]
-    if hasattr(documents, "__arrow_c_array__"):
-        return documents
-    if hasattr(documents, "__arrow_c_stream__"):
+        return [b"" if d is None else _document_bytes(d, content_type) for d in documents]
+    if hasattr(documents, "__arrow_c_stream__") or hasattr(documents, "__arrow_c_array__"):
         import pyarrow as pa
 
-        chunked = pa.chunked_array(documents)
-        if chunked.num_chunks == 1:
-            return chunked.chunk(0)
-        # Offsets of 64 bits, for the chunks together may exceed those of 32.
-        large = pa.large_binary() if pa.types.is_binary(chunked.type) else pa.large_string()
-        return pa.concat_arrays(
-            [chunk.cast(large) for chunk in chunked.chunks] or [pa.array([], large)]
-        )
+        is_array = hasattr(documents, "__arrow_c_array__")
+        chunks = [pa.array(documents)] if is_array else pa.chunked_array(documents).chunks
+        return [_text_array(chunk, content_type) for chunk in chunks]
     raise ParameterError(
         f"documents: cannot sketch: type {type(documents).__name__},"
         " wanted an Arrow array or a list",
         hint="for one document use Sketcher.sketch(document)",
+    )
+
+
+def _text_array(array: pa.Array, content_type: str) -> pa.Array:
+    """The array itself if it holds UTF-8; other bytes are decoded as single documents are."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    kind = pa.types
+    if kind.is_string(array.type) or kind.is_large_string(array.type) or kind.is_null(array.type):
+        return array
+    if kind.is_string_view(array.type):
+        return array
+    if kind.is_binary(array.type) or kind.is_large_binary(array.type):
+        try:
+            strings = pa.string() if kind.is_binary(array.type) else pa.large_string()
+            return array.cast(strings)  # looks at every byte, copies none
+        except pa.ArrowInvalid:
+            decoded = [_document_bytes(d or b"", content_type) for d in array.to_pylist()]
+            return pa.array(decoded, pa.large_binary())
+    if kind.is_binary_view(array.type):
+        return _text_array(array.cast(pa.large_binary()), content_type)
+    raise ParameterError(
+        f"documents: cannot sketch: an Arrow array of {array.type}, wanted strings or binary",
+        hint="name the column: table['text']",
     )
 
 
@@ -497,6 +551,11 @@ def _feature_bytes(feature: object) -> bytes:
         f"feature: cannot sketch: type {type(feature).__name__}, wanted str or bytes",
         hint="numbers and other values: sketch_features(map(str, features))",
     )
+
+
+def _read_only(values: Values) -> Values:
+    values.flags.writeable = False
+    return values
 
 
 def _hash_column(halves: npt.NDArray[np.uint64]) -> pa.Array:

@@ -17,7 +17,14 @@ from typing import Any
 from tests.golden.documents import documents
 from tests.reference.key import equivalence_keys, keys
 from tests.reference.shingle import equivalence_hash, fingerprints, hexadecimal
-from tests.reference.sketch import Parameters, Select, feature_values, sketch, super_shingles
+from tests.reference.sketch import (
+    Parameters,
+    Select,
+    feature_hash,
+    feature_values,
+    sketch,
+    super_shingles,
+)
 from tests.reference.token import ContentType, canonical_form, words
 
 DIRECTORY = Path(__file__).parent
@@ -144,6 +151,7 @@ def feature_file() -> dict[str, Any]:
                 "seed": number(p.seed),
                 "size": size,
                 "values": frozen(values),
+                "hash": hexadecimal(feature_hash(FEATURES, w)),
             }
         )
     return {

@@ -95,6 +95,14 @@ def feature_values(
     return selected(found, parameters), len(found)
 
 
+def feature_hash(features: Iterable[str | bytes], w: int) -> tuple[int, int]:
+    """The equivalence hash of some features (section 5)."""
+    encoded = [f.encode() if isinstance(f, str) else f for f in features]
+    if w == 1:
+        encoded = sorted(set(encoded))
+    return equivalence_hash(b"".join(len(f).to_bytes(8, "little") + f for f in encoded))
+
+
 def super_shingle(elements: Sequence[int], seed: int) -> int:
     key = keys(seed)
     halves = [half for e in elements for half in (e % 2**32, e // 2**32)]

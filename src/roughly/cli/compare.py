@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from roughly.errors import DocumentError, ParameterError
+from roughly.cli.output import refuse_to_overwrite, say, write_file
+from roughly.documents.file import printable
+from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
     from roughly.sketch import Sketcher
@@ -83,7 +84,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Reads both documents, compares them, and shows the comparison as asked."""
-    from roughly.compare import compare
+    from roughly.comparison import compare
     from roughly.documents.file import read_document
 
     if arguments.a == arguments.b == "-":
@@ -92,8 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
             hint="save one of them to a file first",
         )
     sketcher = _sketcher(arguments)
-    if arguments.html is not None and not arguments.force:
-        _refuse_to_overwrite(arguments.html)
+    if arguments.html not in (None, "-") and not arguments.force:
+        refuse_to_overwrite(arguments.html)
     a = read_document(arguments.a, arguments.content_type)
     b = read_document(arguments.b, arguments.content_type)
     comparison = compare(a, b, sketcher=sketcher)
@@ -104,7 +105,12 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.html is not None:
         from roughly.report.comparison_page import page
 
-        _write(arguments.html, page(comparison, a, b), arguments.force)
+        made = page(comparison, a, b)
+        if arguments.html == "-":
+            sys.stdout.write(made)
+        else:
+            write_file(arguments.html, made, arguments.force)
+            say(f"wrote {printable(arguments.html)}")
     else:
         from roughly.report.comparison_lines import lines
         from roughly.report.terminal import Terminal
@@ -121,7 +127,7 @@ def _sketcher(arguments: argparse.Namespace) -> Sketcher:
     if arguments.preset is None:
         return Sketcher(
             w=5 if arguments.w is None else arguments.w,
-            select=arguments.select or "adaptive:200",
+            select="adaptive:200" if arguments.select is None else arguments.select,
             seed=0 if arguments.seed is None else arguments.seed,
         )
     for option, given in (("-w", arguments.w), ("--select", arguments.select)):
@@ -160,28 +166,3 @@ def _seed(text: str) -> int:
             f"not a seed: {text!r}, wanted a number from 0 to 2^64 - 1, or random"
         )
     return value
-
-
-def _refuse_to_overwrite(path: str) -> None:
-    if path != "-" and os.path.lexists(path):
-        raise DocumentError(
-            f"{path}: will not write: the file exists",
-            hint="choose another name, or overwrite it with --force",
-        )
-
-
-def _write(path: str, page: str, force: bool) -> None:
-    if path == "-":
-        sys.stdout.write(page)
-        return
-    try:
-        with open(path, "w" if force else "x", encoding="utf-8", newline="\n") as file:
-            file.write(page)
-    except FileExistsError:
-        _refuse_to_overwrite(path)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DocumentError(
-            f"{path}: cannot write: {reason}", hint="choose a place you may write to"
-        ) from error
-    print(f"roughly: wrote {path}", file=sys.stderr)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import shutil
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from roughly.cli.output import cannot_write
+from roughly.documents.file import printable
 from roughly.errors import DocumentError, ParameterError
 
 if TYPE_CHECKING:
@@ -88,13 +91,21 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _write(web: SampleWeb, directory: str) -> None:
+    root = Path(directory)
+    there = root.is_dir()
     try:
-        web.write(directory)
-    except OSError as error:
-        raise DocumentError(
-            f"{directory}: cannot write the sample web: {error.strerror or error}",
-            hint="name a directory that can be made here",
-        ) from None
+        web.write(root)
+    except DocumentError:
+        raise  # It refused before it wrote anything.
+    except BaseException as error:
+        # Half a web would be in the way of the next try.
+        begun = [] if not root.is_dir() else list(root.iterdir()) if there else [root]
+        for path in begun:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if not isinstance(error, OSError):
+            raise
+        aside = "; what was begun is removed" if begun else ""
+        raise cannot_write(printable(directory), error, aside) from error
 
 
 def _print(terminal: Terminal, title: str, lines: Iterator[str]) -> None:

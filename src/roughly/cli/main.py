@@ -11,9 +11,12 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
-from roughly.errors import RoughlyError
+from roughly import _core
+from roughly.cli.output import cannot_write, say
+from roughly.documents.file import printable
+from roughly.errors import ParameterError, RoughlyError
 
 DONE, ERROR, INTERRUPTED = 0, 2, 130
 
@@ -55,31 +58,58 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; the exit status."""
+    # Streams that were closed before the start: what is written to the first must fail as on a full
+    # disk (hence opened for reading), what is said on the second is lost.
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY))
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     # Names of files and texts may hold what the terminal's encoding lacks.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    status = ERROR
     try:
-        parser = make_parser()
-        arguments = parser.parse_args(argv)
-        if not hasattr(arguments, "run"):
-            parser.print_help(sys.stderr)
-            return ERROR
-        status: int = arguments.run(arguments)
+        done = _run(argv)
         sys.stdout.flush()
-        return status
-    except RoughlyError as error:
-        print(f"roughly: {error}", file=sys.stderr)
-        return ERROR
-    except MemoryError:
-        print(
-            "roughly: out of memory\nhint: give it smaller documents or a larger machine",
-            file=sys.stderr,
-        )
-        return ERROR
+        status = done
     except BrokenPipeError:
-        # The reader has what it wanted. What is left must not be flushed at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+        status = DONE  # The reader has what it wanted.
     except KeyboardInterrupt:
-        return INTERRUPTED
+        status = INTERRUPTED
+    except RoughlyError as error:
+        say(str(error))
+    except MemoryError:
+        say("out of memory\nhint: give it smaller documents or a larger machine")
+    except OSError as error:
+        say(str(cannot_write(printable(str(error.filename or "standard output")), error)))
+    except (ValueError, RuntimeError) as error:
+        say(f"cannot go on: {' '.join(str(error).split())}\nhint: a fault of roughly; report it")
+    for stream in (sys.stdout, sys.stderr):
+        _settle(stream)
+    return status
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    parser = make_parser()
+    try:
+        arguments = parser.parse_args(argv)
+    except SystemExit as end:  # --help, --version, or a mistake that was told
+        return int(end.code or DONE)
+    if not hasattr(arguments, "run"):
+        parser.print_help(sys.stderr)
+        return ERROR
+    try:
+        _core.simd_level()
+    except ValueError as error:
+        raise ParameterError(f"ROUGHLY_SIMD: {error}", hint="unset it: the best is taken") from None
+    status: int = arguments.run(arguments)
+    return status
+
+
+def _settle(stream: TextIO) -> None:
+    """Sees to it that nothing is left which would fail when Python flushes its streams at exit."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

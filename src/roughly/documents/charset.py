@@ -72,7 +72,9 @@ def decode(data: bytes, declared: str | None = None, html: bool = False) -> Deco
     error = _first_error(data)
     if error is None:
         # ISO-2022-JP is ASCII bytes; its escape to kanji occurs in nothing else.
-        if b"\x1b$" not in data[:_DETECTION_BYTES]:
+        # Asked for the escape alone first: that search is many times as fast, and mostly enough.
+        sample = data[:_DETECTION_BYTES]
+        if b"\x1b" not in sample or b"\x1b$" not in sample:
             return Decoded(data, "utf-8", "utf-8")
         encoding, how = _detect(data, 0)
         return (

@@ -83,6 +83,9 @@ for _line in _ENCODINGS.strip().splitlines():
     for _label in (_name, *_labels):
         _NAME[_label] = _name
 
+# Every encoding that a document can be found to have. Stored columns count on the order: append.
+ENCODINGS = tuple(_CODEC)
+
 
 def encoding_of_label(label: str | bytes) -> str | None:
     """The standard's name of an encoding for one of its labels; None for an unknown label."""

@@ -7,9 +7,10 @@ ever an error: bytes always become text.
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from dataclasses import dataclass
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from roughly import _core
 from roughly.documents.charset import How, decode
@@ -59,7 +60,7 @@ def _read_stdin() -> bytes:
     try:
         return sys.stdin.buffer.read()
     except OSError as error:
-        raise DocumentError(f"-: cannot read standard input: {_reason(error)}") from error
+        raise DocumentError(f"-: cannot read standard input: {reason(error)}") from error
     except (AttributeError, ValueError) as error:
         raise DocumentError(
             "-: cannot read standard input: it is closed",
@@ -67,10 +68,22 @@ def _read_stdin() -> bytes:
         ) from error
 
 
+def _is_endless(file: BinaryIO) -> bool:
+    """Whether it is a device that does not end, or not soon; a terminal and /dev/null do."""
+    found = os.fstat(file.fileno())
+    if file.isatty() or found.st_rdev == os.stat(os.devnull).st_rdev:
+        return False
+    return stat.S_ISBLK(found.st_mode) or stat.S_ISCHR(found.st_mode)
+
+
 def _read_file(name: str) -> bytes:
     shown = printable(name)
     try:
         with open(name, "rb") as file:
+            if _is_endless(file):
+                raise DocumentError(
+                    f"{shown}: cannot read: it is a device, wanted a file or a pipe"
+                )
             return file.read()
     except IsADirectoryError as error:
         raise DocumentError(
@@ -78,7 +91,7 @@ def _read_file(name: str) -> bytes:
             hint="name a file in it",
         ) from error
     except FileNotFoundError as error:
-        raise DocumentError(f"{shown}: cannot read: no such file", hint=_nearby(name)) from error
+        raise DocumentError(f"{shown}: cannot read: no such file", hint=nearby(name)) from error
     except PermissionError as error:
         raise DocumentError(
             f"{shown}: cannot read: permission denied",
@@ -91,15 +104,16 @@ def _read_file(name: str) -> bytes:
             hint="both documents are held whole, several times their size; compare parts of them",
         ) from error
     except (OSError, ValueError) as error:
-        raise DocumentError(f"{shown}: cannot read: {_reason(error)}") from error
+        raise DocumentError(f"{shown}: cannot read: {reason(error)}") from error
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Why the system refused, as the last part of a message."""
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return text[:1].lower() + text[1:]
 
 
-def _nearby(name: str) -> str:
+def nearby(name: str) -> str:
     """What may have been meant: a name of the same folder, or the first folder that is missing."""
     import difflib
 

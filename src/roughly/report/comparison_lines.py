@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from roughly.compare import Comparison, Passage, Side
+from roughly.comparison import Comparison, Passage, Side
 from roughly.documents.file import Document, printable
 from roughly.report.reading import Reading, reading
 from roughly.report.terminal import Terminal, beside, harmless, pad, shorten, wrap
 from roughly.report.verdict import plural, share, verdict
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from roughly.estimate import Estimate
 
 # A passage longer than this many lines is cut in the middle.
@@ -85,7 +88,7 @@ def _measures(comparison: Comparison, terminal: Terminal) -> Iterator[str]:
     note = (
         f"{comparison.common:,} of {plural(comparison.union, 'shingle')} of {comparison.w} tokens "
         f"are in both; estimated with {estimate.select} from sketches of "
-        f"{estimate.samples_a:,} and {plural(estimate.samples_b, 'fingerprint')}"
+        f"{estimate.kept_a:,} and {plural(estimate.kept_b, 'fingerprint')}"
     )
     for line in wrap(note, terminal.width - 4):
         yield f"  {terminal.style(line, 'faint')}"
@@ -125,16 +128,20 @@ def _passages(
     if not shown:
         return
     reading_a, reading_b = reading(a), reading(b)
+    breaks_a, breaks_b = _line_breaks(a), _line_breaks(b)
     for number, passage in shown:
         yield ""
-        yield from _side_by_side(number, passage, a, b, reading_a, reading_b, terminal)
+        places = (
+            _place("A", breaks_a, passage.a_start),
+            _place("B", breaks_b, passage.b_start),
+        )
+        yield from _side_by_side(number, passage, places, reading_a, reading_b, terminal)
 
 
 def _side_by_side(
     number: int,
     passage: Passage,
-    a: Document,
-    b: Document,
+    places: tuple[str, str],
     reading_a: Reading,
     reading_b: Reading,
     terminal: Terminal,
@@ -142,11 +149,10 @@ def _side_by_side(
     width = (terminal.width - 5) // 2
     head = f"  {number} ── {plural(passage.tokens, 'token')} "
     yield terminal.style(pad(head, 0) + "─" * (terminal.width - len(head)), "faint")
-    line_a = _place("A", a, passage.a_start)
-    line_b = _place("B", b, passage.b_start)
+    place_a, place_b = places
     yield "  " + beside(
-        terminal.style(line_a, "first") + " " * (width - len(line_a)),
-        terminal.style(line_b, "second"),
+        terminal.style(place_a, "first") + " " * (width - len(place_a)),
+        terminal.style(place_b, "second"),
         0,
     )
     left = _text(reading_a, passage.a_token, passage.tokens, width)
@@ -157,8 +163,14 @@ def _side_by_side(
         )
 
 
-def _place(letter: str, document: Document, start: int) -> str:
-    line = document.text_utf8.count(b"\n", 0, start) + 1
+def _line_breaks(document: Document) -> npt.NDArray[np.intp]:
+    import numpy as np
+
+    return np.flatnonzero(np.frombuffer(document.text_utf8, np.uint8) == ord("\n"))
+
+
+def _place(letter: str, breaks: npt.NDArray[np.intp], start: int) -> str:
+    line = int(breaks.searchsorted(start)) + 1
     return f"{letter} line {line:,}, byte {start:,}"
 
 

@@ -17,9 +17,9 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from roughly import _core
-from roughly.compare import Comparison, Passage, Side
+from roughly.comparison import Comparison, Passage, Side
 from roughly.documents.file import Document, printable
-from roughly.report.marked_text import Piece, pieces, shown_passages
+from roughly.report.marked_text import Piece, covered, pieces, shown_passages
 from roughly.report.reading import Reading, reading
 from roughly.report.verdict import plural, share, verdict
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _HUES = 6
 # The map draws the longest; more would be a blur.
 _RIBBONS = 300
-_LINE_END = re.compile(r"(\s*\n\s*)")
 _NOT_SHOWN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
@@ -37,7 +36,7 @@ def page(comparison: Comparison, a: Document, b: Document) -> str:
     """The page, complete."""
     reading_a, reading_b = reading(a), reading(b)
     shown, whole = shown_passages(comparison.passages, reading_a, reading_b)
-    common_a = _core.common_tokens(a.text_utf8, a.html, b.text_utf8, b.html, comparison.w)
+    common_a = covered(comparison.passages, comparison.a.tokens)
     common_b = _core.common_tokens(b.text_utf8, b.html, a.text_utf8, a.html, comparison.w)
     runs_a = [(passage.a_token, passage.tokens, number) for number, passage in shown]
     runs_b = [(passage.b_token, passage.tokens, number) for number, passage in shown]
@@ -201,6 +200,14 @@ def _text(reading: Reading, side: str, found: Iterable[Piece]) -> str:
     return "".join(_piece(reading, side, piece) for piece in found)
 
 
+def _marked(line: str) -> str:
+    words = line.strip()
+    if not words:
+        return line
+    start = len(line) - len(line.lstrip())
+    return f"{line[:start]}<mark>{words}</mark>{line[start + len(words) :]}"
+
+
 def _piece(reading: Reading, side: str, piece: Piece) -> str:
     if piece.kind == "cut":
         return f'<span class="cut">{plural(piece.end - piece.start, "byte")} left out</span>'
@@ -211,9 +218,7 @@ def _piece(reading: Reading, side: str, piece: Piece) -> str:
         return f'<mark class="also">{text}</mark>'
     number, hue = piece.number, f"h{piece.number % _HUES}"
     # Line ends and indentation are not marked.
-    text = "".join(
-        f"<mark>{part}</mark>" if part.strip() else part for part in _LINE_END.split(text)
-    )
+    text = "\n".join(map(_marked, text.split("\n")))
     if not piece.first:
         return f'<span class="p {hue}">{text}</span>'
     other = "b" if side == "a" else "a"

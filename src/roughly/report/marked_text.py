@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from roughly.compare import Passage
+from roughly.comparison import Passage
 from roughly.report.reading import Reading
 
 if TYPE_CHECKING:
@@ -55,6 +55,16 @@ def shown_passages(
             break
         chosen.append((number, passage))
     return sorted(chosen), whole
+
+
+def covered(passages: Sequence[Passage], tokens: int) -> npt.NDArray[np.uint8]:
+    """For each of A's tokens 1 if it lies in a passage, else 0."""
+    import numpy as np
+
+    common = np.zeros(tokens, np.uint8)
+    for passage in passages:
+        common[passage.a_token : passage.a_token + passage.tokens] = 1
+    return common
 
 
 def pieces(

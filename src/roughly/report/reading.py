@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-# In preformatted text a line break of the source is one to the reader.
-_PREFORMATTED = re.compile(rb"(<(pre|textarea|xmp|listing)[\s>].*?</\2\s*>)", re.I | re.S)
+# In preformatted text a line break of the source is one to the reader. No pattern here may look
+# further than a tag or a run of white space: documents are long, and some are made to stall.
+_PREFORMATTED = re.compile(rb"<(/?)(pre|textarea|xmp|listing)(?=[\s/>])", re.I)
 _LINE_BREAKS = bytes.maketrans(b"\n\r\f", b"   ")
 _SPACES = re.compile(rb"[ \t\r\f]+")
-_BLANK = re.compile(rb" ?\n(?: ?\n)+ ?")
+_BLANK = re.compile(rb" ?\n(?: ?\n)++ ?")
 _LINE = re.compile(rb" ?\n ?")
 
 
@@ -59,21 +60,23 @@ class Reading:
 
 def reading(document: Document) -> Reading:
     """Makes a document readable."""
-    source = document.text_utf8
-    if document.html:
-        text = _laid_out(source)
-        if _core.tokenize(text, False)[0] == _core.tokenize(source, True)[0]:
-            return Reading(text, _core.token_spans(text, False))
-        # Must not be, and the tests hold it; a reader is then better served by the source.
-    return Reading(source, _core.token_spans(source, document.html))
+    text = _laid_out(document.text_utf8) if document.html else document.text_utf8
+    return Reading(text, _core.token_spans(text, False))
 
 
 def _laid_out(html: bytes) -> bytes:
     """The text of HTML, its white space as a browser would show it."""
     # Line breaks of the source are spaces to a reader; those that remain come from the markup.
-    # Splitting by a pattern with two groups gives (plain, preformatted, name) over and over.
-    parts = _PREFORMATTED.split(html)
-    flat = (part if i % 3 else part.translate(_LINE_BREAKS) for i, part in enumerate(parts))
-    source = b"".join(part for i, part in enumerate(flat) if i % 3 != 2)
-    text = _SPACES.sub(b" ", _core.html_text(source))
+    parts: list[bytes] = []
+    at, inside = 0, b""  # the preformatted element we are in
+    for tag in _PREFORMATTED.finditer(html):
+        closes, name = tag[1], tag[2].lower()
+        if closes and name == inside:
+            parts.append(html[at : tag.start()])
+            at, inside = tag.start(), b""
+        elif not closes and not inside:
+            parts.append(html[at : tag.start()].translate(_LINE_BREAKS))
+            at, inside = tag.start(), name
+    parts.append(html[at:] if inside else html[at:].translate(_LINE_BREAKS))
+    text = _SPACES.sub(b" ", _core.html_text(b"".join(parts)))
     return _LINE.sub(b"\n", _BLANK.sub(b"\n\n", text)).strip()

@@ -63,7 +63,7 @@ def shorten(text: str, width: int) -> str:
     """Text cut in the middle where it is too long: the ends of a path say most."""
     if cell_len(text) <= width:
         return text
-    head = wrap(text, max(1, (width - 1) // 3))[0]
+    head = text[: _fitting(text, max(1, (width - 1) // 3))]
     room = width - 1 - cell_len(head)
     tail = ""
     for character in reversed(text):

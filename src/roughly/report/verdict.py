@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roughly.compare import Comparison
+from roughly.comparison import Comparison
 
 _VERDICTS = {
     "identical": "Identical: the same bytes",

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from roughly import _core
 from roughly.documents.file import Document, document, is_html
 from roughly.errors import ParameterError
+from roughly.sketch import LARGEST_WIDTH, Sketcher, check_integer
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from roughly.estimate import Estimate
-    from roughly.sketch import Sketcher
 
 Kind = Literal["identical", "lexical", "shingle", "near", "contains", "contained", "empty"]
 
@@ -58,7 +58,9 @@ class Side:
     html: bool
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
+        # A file's name that is no text holds lone surrogates, which strict JSON parsers refuse.
+        name = self.id.encode("utf-8", "backslashreplace").decode()
+        return {each: getattr(self, each) for each in self.__slots__} | {"id": name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,8 @@ class Estimates:
     select: str
     bits: int
     seed: int
-    samples_a: int  # elements in A's sketch
-    samples_b: int
+    kept_a: int  # fingerprints in A's sketch
+    kept_b: int
     resemblance: Estimate
     containment_ab: Estimate | None
     containment_ba: Estimate | None
@@ -136,16 +138,14 @@ def resemblance(
     Text (str) is taken as it is, bytes are decoded; both count as HTML if they look like it, unless
     `content_type` says. Two documents without a token resemble at 1.0, one alone at 0.0.
     """
-    common, size_a, size_b = _counts(*_shingle_sets(a, b, w, content_type))
-    return _resemblance(common, size_a, size_b)
+    return _resemblance(*_counts(*_given(a, b, w, content_type)))
 
 
 def containment(
     a: str | bytes | Document, b: str | bytes | Document, w: int = 5, content_type: str = "auto"
 ) -> float:
     """The share of a's shingles that are in b: 0.0 to 1.0, exact. See `resemblance`."""
-    common, size_a, size_b = _counts(*_shingle_sets(a, b, w, content_type))
-    return _containment(common, size_a, size_b)
+    return _containment(*_counts(*_given(a, b, w, content_type)))
 
 
 def compare(
@@ -157,31 +157,23 @@ def compare(
 ) -> Comparison:
     """Everything `roughly compare` says about two documents. `sketcher` makes the sketches for the
     estimates, adaptive:200 unless given; its width then is the width of everything."""
-    from roughly.sketch import Sketcher
-
     if sketcher is None:
         sketcher = Sketcher(w=w, select="adaptive:200")
     w = sketcher.w
     first, second = _document(a, "a", content_type), _document(b, "b", content_type)
-    common, size_a, size_b = _counts(_shingles(first, w), _shingles(second, w))
-    canonical_a, ends_a = _core.tokenize(first.text_utf8, first.html)
-    canonical_b, ends_b = _core.tokenize(second.text_utf8, second.html)
+    common, size_a, size_b = _counts(first, second, w)
     spans_a = _core.token_spans(first.text_utf8, first.html)
     spans_b = _core.token_spans(second.text_utf8, second.html)
-    passages = []
-    runs = _core.passages(first.text_utf8, first.html, second.text_utf8, second.html, w)
-    for i, j, n in runs.tolist():
-        a_start, a_end = int(spans_a[i, 0]), int(spans_a[i + n - 1, 1])
-        b_start, b_end = int(spans_b[j, 0]), int(spans_b[j + n - 1, 1])
-        passages.append(Passage(a_start, a_end, b_start, b_end, n, i, j))
+    passages = _passages(first, second, spans_a, spans_b, w)
     resembles = _resemblance(common, size_a, size_b)
     contained_ab = _containment(common, size_a, size_b)
     contained_ba = _containment(common, size_b, size_a)
-    if size_a == size_b == 0:
-        kind: Kind | None = "empty"
-    elif first.data == second.data:
-        kind = "identical"
-    elif canonical_a == canonical_b:
+    if first.data == second.data:
+        kind: Kind | None = "identical"
+    elif size_a == size_b == 0:
+        kind = "empty"
+    # One passage that is all of both: the same tokens in the same order.
+    elif passages and len(spans_a) == len(spans_b) == passages[0].tokens:
         kind = "lexical"
     else:
         kind = _kind(resembles, contained_ab, contained_ba)
@@ -193,11 +185,32 @@ def compare(
         kind=kind,
         common=common,
         union=size_a + size_b - common,
-        a=_side(first, len(ends_a), size_a),
-        b=_side(second, len(ends_b), size_b),
+        a=_side(first, len(spans_a), size_a),
+        b=_side(second, len(spans_b), size_b),
         passages=passages,
         estimate=_estimates(sketcher, first, second),
     )
+
+
+def _passages(
+    a: Document,
+    b: Document,
+    spans_a: npt.NDArray[np.uint64],
+    spans_b: npt.NDArray[np.uint64],
+    w: int,
+) -> list[Passage]:
+    runs = _core.passages(a.text_utf8, a.html, b.text_utf8, b.html, w)
+    i, j, n = runs[:, 0], runs[:, 1], runs[:, 2]
+    columns = (
+        spans_a[i, 0],
+        spans_a[i + n - 1, 1],
+        spans_b[j, 0],
+        spans_b[j + n - 1, 1],
+        n,
+        i,
+        j,
+    )
+    return [Passage(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def _kind(resembles: float, contained_ab: float, contained_ba: float) -> Kind | None:
@@ -233,8 +246,8 @@ def _estimates(sketcher: Sketcher, a: Document, b: Document) -> Estimates:
         select=sketcher.select,
         bits=sketcher.bits,
         seed=sketcher.seed,
-        samples_a=len(sketch_a),
-        samples_b=len(sketch_b),
+        kept_a=len(sketch_a),
+        kept_b=len(sketch_b),
         resemblance=sketch_a.resemblance(sketch_b),
         containment_ab=sketch_a.containment(sketch_b) if contains else None,
         containment_ba=sketch_b.containment(sketch_a) if contains else None,
@@ -255,29 +268,22 @@ def _document(given: str | bytes | Document, name: str, content_type: str) -> Do
     )
 
 
-def _shingles(document: Document, w: int) -> npt.NDArray[np.uint64]:
-    """The set S(D, w), as sorted distinct fingerprints."""
+def _counts(a: Document, b: Document, w: int) -> tuple[int, int, int]:
+    """(shingles of both, of a, of b), distinct ones"""
     import numpy as np
 
-    if w < 1:
-        raise ParameterError(f"w: out of range: {w}, wanted at least 1")
-    return np.unique(_core.fingerprints(document.text_utf8, document.html, w, 64, _SEED))
-
-
-def _shingle_sets(
-    a: str | bytes | Document, b: str | bytes | Document, w: int, content_type: str
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-    return (
-        _shingles(_document(a, "a", content_type), w),
-        _shingles(_document(b, "b", content_type), w),
+    first, second = (
+        np.unique(_core.fingerprints(each.text_utf8, each.html, w, 64, _SEED)) for each in (a, b)
     )
+    return len(np.intersect1d(first, second, assume_unique=True)), len(first), len(second)
 
 
-def _counts(a: npt.NDArray[np.uint64], b: npt.NDArray[np.uint64]) -> tuple[int, int, int]:
-    """(common, size of a, size of b)"""
-    import numpy as np
-
-    return len(np.intersect1d(a, b, assume_unique=True)), len(a), len(b)
+def _given(
+    a: str | bytes | Document, b: str | bytes | Document, w: int, content_type: str
+) -> tuple[Document, Document, int]:
+    """What a measure was given, once it is known to be right."""
+    w = check_integer("w", w, 1, LARGEST_WIDTH)
+    return _document(a, "a", content_type), _document(b, "b", content_type), w
 
 
 def _resemblance(common: int, size_a: int, size_b: int) -> float:

@@ -1,0 +1,72 @@
+"""What a command leaves behind: files that are whole or not there, and words on standard error.
+
+Nothing here fails in silence and nothing fails with a traceback: what cannot be written is a
+DocumentError that says why; only standard error itself may be beyond writing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+import sys
+
+from roughly.documents.file import printable, reason
+from roughly.errors import DocumentError
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def say(message: str) -> None:
+    """A line (and its hint) on standard error, if there is one."""
+    with contextlib.suppress(OSError):
+        print(f"roughly: {message}", file=sys.stderr, flush=True)
+
+
+def cannot_write(what: str, error: OSError, aside: str = "") -> DocumentError:
+    """The error that tells what could not be written, why, and what to do."""
+    full = error.errno in _FULL
+    return DocumentError(
+        f"{what}: cannot write: {reason(error)}{aside}",
+        hint="make room, or choose another place" if full else "choose a place you may write to",
+    )
+
+
+def refuse_to_overwrite(path: str) -> None:
+    """Raises if there is anything at this path."""
+    if os.path.lexists(path):
+        raise DocumentError(
+            f"{printable(path)}: will not write: the file exists",
+            hint="choose another name, or overwrite it with --force",
+        )
+
+
+def write_file(path: str, text: str, force: bool) -> None:
+    """Writes a file. Until all of it is written, whatever is at the path stays as it is."""
+    if not force:
+        refuse_to_overwrite(path)
+    try:
+        if os.path.isfile(path) or (os.path.basename(path) and not os.path.exists(path)):
+            _replace(os.path.realpath(path), text)  # a link remains one
+        else:
+            # A device or a pipe has to stay one; what cannot be opened says why.
+            with open(path, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+    except OSError as error:
+        raise cannot_write(printable(path) or "''", error) from error
+
+
+def _replace(path: str, text: str) -> None:
+    part = os.path.join(os.path.dirname(path), f".roughly-{secrets.token_hex(8)}.part")
+    try:
+        with open(part, "x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        if os.path.exists(path):
+            shutil.copymode(path, part)
+        os.replace(part, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        raise

@@ -1,0 +1,86 @@
+"""Clusters of documents that are roughly the same: sketch, join, forest.
+
+`cluster` holds all sketches in memory, some 2 kB a document; the documents themselves are read
+once, batch by batch.
+"""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from typing import Any
+
+from roughly.clustering.clusters import Clusters, exact_ratio
+from roughly.clustering.collection import Collection, collect
+from roughly.clustering.equivalence import equivalents
+from roughly.documents import open_documents
+from roughly.errors import ParameterError
+from roughly.sketch import Sketcher
+
+__all__ = ["Clusters", "cluster", "cluster_collection"]
+
+# How far below the threshold pairs are kept, so that other thresholds can be asked for later.
+_FLOOR_BELOW = Fraction(1, 10)
+
+
+def cluster(
+    documents: Any,
+    threshold: float = 0.5,
+    *,
+    floor: float | None = None,
+    sketcher: Sketcher | None = None,
+    content_type: str = "auto",
+    text_field: str | None = None,
+    id_field: str | None = None,
+    date_field: str | None = None,
+    strict: bool = False,
+    threads: int | None = None,
+) -> Clusters:
+    """Groups documents that resemble each other at `threshold` or more, by single linkage.
+
+    `documents`: a path, glob or directory; a list of texts or of Paths; a table, frame, dataset, or
+    iterable of dicts. Every pair whose estimated resemblance reaches the `floor` (threshold - 0.1
+    unless given) is found, so `result.at(t)` answers any other threshold from there on.
+    """
+    ratio = exact_ratio("threshold", threshold)
+    lowest = exact_ratio("floor", floor) if floor is not None else _floor_below(ratio)
+    if lowest > ratio:
+        raise ParameterError(
+            f"floor: above the threshold: {float(lowest)}, wanted {float(ratio)} or less"
+        )
+    sketcher = sketcher or Sketcher()
+    if sketcher.parameters.selection[0] == "perm":
+        raise ParameterError(
+            f"select: cannot cluster {sketcher.select} sketches: they are no sets,"
+            " wanted all, mod:M, min:K or adaptive:T"
+        )
+    opened = open_documents(
+        documents,
+        text_field=text_field,
+        id_field=id_field,
+        date_field=date_field,
+        content_type=content_type,
+        strict=strict,
+    )
+    threads = threads or len(os.sched_getaffinity(0))
+    return cluster_collection(
+        collect(opened, sketcher, content_type, threads), ratio, lowest, threads
+    )
+
+
+def cluster_collection(
+    collection: Collection, threshold: Fraction, floor: Fraction, threads: int
+) -> Clusters:
+    """The same for documents that were sketched before."""
+    from roughly import _core
+
+    groups = equivalents(collection)
+    rows = groups.representatives
+    sketches = collection.sketches.take(rows)
+    pairs = sketches.join(floor, threads)
+    links = _core.spanning_forest(pairs, len(rows))
+    return Clusters(collection, groups, sketches, pairs, links, floor, threshold, threads)
+
+
+def _floor_below(threshold: Fraction) -> Fraction:
+    return max(threshold - _FLOOR_BELOW, threshold / 2)

@@ -1,0 +1,48 @@
+"""A stream in blocks that end where a record ends; damage ends a block early."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from roughly.documents.reading import Reading
+from roughly.documents.source import Source
+
+# A record without an end is no record: a quote that nobody closed, a file that has no lines.
+_RECORD_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Whole records, up to `end`; what follows comes again in the next block."""
+
+    data: bytes
+    end: int
+    at: int  # offset of the first byte in the decompressed stream
+    damage: str | None  # what ended the stretch: the last record may be a part of one
+
+
+def blocks(
+    source: Source, reading: Reading, cut: Callable[[bytes, bool], int], resume: bool = True
+) -> Iterator[Block]:
+    """Blocks of about `reading.batch_bytes`. `cut(data, last)` says where the last whole record of
+    `data` ends; 0 asks for more data; `last` says that no more comes. `resume` goes on after
+    damage."""
+    with source.open() as stream:
+        reading.stream = stream
+        while True:
+            at = stream.offset
+            data = stream.read(reading.batch_bytes)
+            while not (end := cut(data, stream.ended)) and not stream.ended:
+                if len(data) > _RECORD_BYTES:
+                    raise OSError(f"a record of more than {_RECORD_BYTES:,} bytes")
+                # Twice as much, so that joining stays linear.
+                data += stream.read(len(data))
+            last = stream.ended
+            if not last:
+                stream.unread(data[end:])
+            if end or stream.damage is not None:
+                yield Block(data, end, at, stream.damage)
+            if last and not (resume and stream.resume()):
+                break
+    reading.stream = None

@@ -1,0 +1,93 @@
+"""Which fields of a record are the text, the id and the date: as the caller says, else by name.
+
+A guess is the first name of a list that the records have, whatever its case. Where no name of the
+list is there and the records have one field of text only, that is the text. Without a text field
+nothing can be read, and the error shows the fields there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from roughly.errors import DocumentError
+
+# Commonest first, from the data sets on Hugging Face and the output of crawlers.
+TEXT = tuple(
+    "text content raw_content body html raw_html document doc article page_content markdown md "
+    "raw page message abstract".split()
+)
+ID = tuple(
+    "id url uri doc_id docid document_id _id warc_target_uri target_uri link href key uuid guid "
+    "path file_path filepath filename file_name file name".split()
+)
+DATE = tuple(
+    "date timestamp datetime warc_date crawl_date fetch_date fetched fetch_time published "
+    "published_at publish_date date_published pub_date created created_at updated updated_at "
+    "last_modified modified time".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the caller said; None leaves it to the guess."""
+
+    text: str | None = None
+    id: str | None = None
+    date: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What is read, by name; `guessed` names those that the caller did not say."""
+
+    text: str
+    id: str | None = None
+    date: str | None = None
+    guessed: tuple[str, ...] = ()
+
+    def names(self) -> list[str]:
+        """The columns to read, the text first, none twice."""
+        return list(dict.fromkeys(n for n in (self.text, self.id, self.date) if n is not None))
+
+    def __str__(self) -> str:
+        parts = [
+            f"{role}={name}" + (" (guessed)" if role in self.guessed else "")
+            for role, name in (("text", self.text), ("id", self.id), ("date", self.date))
+            if name is not None
+        ]
+        return ", ".join(parts)
+
+
+class MissingField(DocumentError):
+    """A source without the fields that are wanted: a parameter is wrong rather than a document."""
+
+
+def choose(wanted: Wanted, names: list[str], textual: list[str], subject: str) -> Fields:
+    """The fields of records with these `names`, of which those in `textual` hold text."""
+    guessed = []
+    text = wanted.text
+    if text is None:
+        text = _first(TEXT, textual)
+        if text is None and len(textual) == 1:
+            text = textual[0]
+        if text is None:
+            shown = ", ".join(names[:20]) or "none"
+            raise MissingField(
+                f"{subject}: no field looks like the text: the fields are {shown}, "
+                f"wanted one named {', '.join(TEXT[:5])} or the like",
+                hint="name it with text_field (--text-field)",
+            )
+        guessed.append("text")
+    rest = [name for name in names if name != text]
+    id, date = wanted.id, wanted.date
+    if id is None and (id := _first(ID, rest)):
+        guessed.append("id")
+    if date is None and (date := _first(DATE, rest)):
+        guessed.append("date")
+    return Fields(text, id, date, tuple(guessed))
+
+
+def _first(candidates: tuple[str, ...], names: list[str]) -> str | None:
+    """The candidate that stands first in its list, as the records spell it."""
+    spelt = {name.lower(): name for name in reversed(names)}
+    return next((spelt[name] for name in candidates if name in spelt), None)

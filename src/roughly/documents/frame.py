@@ -1,0 +1,250 @@
+"""Documents that a Python caller has: Arrow tables and readers, pandas and polars frames, Hugging
+Face datasets, and iterables of strings, (id, text) pairs or dicts.
+
+None of these libraries is imported: each is known by what it can do. What can be iterated only once
+(a generator, a record batch reader) is copied to a temporary Arrow file when it is opened, because
+documents are read more than once; everything else is read where it is.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+from typing import Any
+
+import pyarrow as pa
+
+from roughly.documents.batch import Piece
+from roughly.documents.field import Fields, Wanted, choose
+from roughly.documents.file import reason
+from roughly.documents.path import delete_with, temporary_file
+from roughly.documents.reading import Reading
+from roughly.documents.source import Source
+from roughly.documents.table import Rows, fields_of_schema
+from roughly.errors import DocumentError, ParameterError
+
+NAME = "documents"
+
+# Rows taken at once from what does not say how large its rows are.
+_CHUNK_ROWS = 4096
+# Dicts looked at for names.
+_SAMPLE_ITEMS = 100
+
+_WANTED = (
+    "a path or pattern, a list of texts or of Paths, a table or frame, or an iterable of strings, "
+    "(id, text) pairs or dicts"
+)
+
+
+def memory_source(data: Any, wanted: Wanted, batch_bytes: int) -> Source:
+    """What a caller handed over, as a source that can be read again and again."""
+    if isinstance(data, bytes | Mapping) or not (
+        isinstance(data, Iterable) or hasattr(data, "__arrow_c_stream__")
+    ):
+        hint = "put it into a list: [document]"
+        if isinstance(data, Mapping) and hasattr(data, "column_names"):
+            hint = f"choose one of its parts: {', '.join(map(str, data))}"
+        raise ParameterError(
+            f"documents: cannot read: {type(data).__name__}, wanted {_WANTED}", hint=hint
+        )
+    if isinstance(data, pa.Array | pa.ChunkedArray):
+        data = pa.table({"text": data})
+    if hasattr(data, "__arrow_c_stream__") and hasattr(data, "dtype"):  # one column of a frame
+        data = pa.table({"text": pa.chunked_array(data)})
+    if isinstance(data, pa.RecordBatch):
+        data = pa.table(data)
+    if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__len__"):
+        reader = pa.RecordBatchReader.from_stream(data)
+        fields = fields_of_schema(reader.schema, wanted, NAME)
+        return _spooled(reader.schema, reader, fields)
+    source = Source(NAME, data=data)
+    if not _is_table(data) and iter(data) is data:
+        items, first = _peeked(data)
+        fields = _fields_of_items(first, wanted)
+        return _spooled(_ITEM_SCHEMA, _item_batches(items, fields, batch_bytes), _ITEM_FIELDS)
+    return source
+
+
+def memory_fields(source: Source, wanted: Wanted) -> Fields:
+    """The fields of a table's schema, or of the first dicts."""
+    data = source.data
+    if _is_dataset(data):
+        return fields_of_schema(_schema_of_dataset(data), wanted, source.name)
+    if _is_pandas(data):
+        names = [str(name) for name in data.columns]
+        # An empty column of objects counts as text: which of them it is, the name must say.
+        textual = [str(n) for n in data.columns if _is_pandas_text(data[n])]
+        return choose(wanted, names, textual, source.name)
+    if isinstance(data, pa.Table):
+        return fields_of_schema(data.schema, wanted, source.name)
+    if hasattr(data, "__arrow_c_stream__"):
+        return fields_of_schema(_stream(data).schema, wanted, source.name)
+    return _fields_of_items(list(itertools.islice(data, _SAMPLE_ITEMS)), wanted)
+
+
+def read_memory(number: int, source: Source, reading: Reading) -> Iterator[Piece]:
+    """The documents, in the order of their rows."""
+    assert source.fields is not None
+    data, fields = source.data, source.fields
+    parts: Iterable[pa.RecordBatch | pa.Table]
+    if _is_dataset(data):
+        columns = data.select_columns(fields.names()).with_format("arrow")
+        parts = columns.iter(batch_size=_CHUNK_ROWS)
+    elif _is_pandas(data):
+        parts = _pandas_chunks(data, fields)
+    elif isinstance(data, pa.Table):
+        parts = data.to_batches()
+    elif hasattr(data, "__arrow_c_stream__"):
+        parts = _stream(data)
+    else:
+        parts = _item_batches(data, fields, reading.batch_bytes)
+        fields = _ITEM_FIELDS
+    rows = Rows(number, source, fields, reading)
+    for part in parts:
+        if len(part):
+            yield rows.piece(part)
+
+
+def _is_table(data: Any) -> bool:
+    return hasattr(data, "__arrow_c_stream__") or _is_dataset(data) or _is_pandas(data)
+
+
+def _stream(data: Any) -> pa.RecordBatchReader:
+    return pa.RecordBatchReader.from_stream(data)
+
+
+def _is_dataset(data: Any) -> bool:
+    """A Hugging Face dataset, in memory, mapped or streamed."""
+    return all(hasattr(data, n) for n in ("with_format", "iter", "features", "select_columns"))
+
+
+def _schema_of_dataset(data: Any) -> pa.Schema:
+    if data.features is not None:
+        schema: pa.Schema = data.features.arrow_schema
+        return schema
+    # A streamed dataset may not know its columns before its first row.
+    first = next(iter(data.with_format("arrow").iter(batch_size=1)), None)
+    return pa.schema([]) if first is None else first.schema
+
+
+def _is_pandas(data: Any) -> bool:
+    return all(hasattr(data, name) for name in ("iloc", "columns", "dtypes", "to_dict"))
+
+
+def _is_pandas_text(column: Any) -> bool:
+    kind = str(column.dtype)
+    return kind in ("object", "category") or kind.startswith(("str", "large_string"))
+
+
+def _pandas_chunks(frame: Any, fields: Fields) -> Iterator[pa.Table]:
+    """Some rows at a time: a whole frame of Python strings would be copied at once otherwise."""
+    spelt = {str(name): name for name in frame.columns}
+    for start in range(0, len(frame), _CHUNK_ROWS):
+        rows = frame.iloc[start : start + _CHUNK_ROWS]
+        yield pa.table({name: _pandas_column(rows[spelt[name]]) for name in fields.names()})
+
+
+def _pandas_column(column: Any) -> pa.Array:
+    try:
+        array = pa.array(column, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
+        # Values of several types: each by itself, and what is neither text nor bytes is none.
+        return pa.array([_utf8(value) for value in column], pa.large_binary())
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+# Items become rows of these three columns, whatever the items are.
+_ITEM_SCHEMA = pa.schema([("text", pa.large_binary()), ("id", pa.string()), ("date", pa.string())])
+_ITEM_FIELDS = Fields("text", "id", "date")
+
+
+def _peeked(items: Iterator[Any]) -> tuple[Iterator[Any], list[Any]]:
+    first = list(itertools.islice(items, _SAMPLE_ITEMS))
+    return itertools.chain(first, items), first
+
+
+def _fields_of_items(first: list[Any], wanted: Wanted) -> Fields:
+    records = [item for item in first if isinstance(item, Mapping)]
+    if not records:
+        return _ITEM_FIELDS
+    names = dict.fromkeys(str(name) for record in records for name in record)
+    textual = dict.fromkeys(
+        str(n)
+        for record in records
+        for n, value in record.items()
+        if isinstance(value, str | bytes)
+    )
+    return choose(wanted, list(names), list(textual), NAME)
+
+
+def _item_batches(
+    items: Iterable[Any], fields: Fields, batch_bytes: int
+) -> Iterator[pa.RecordBatch]:
+    rows: list[tuple[bytes | None, str | None, str | None]] = []
+    size = 0
+    for item in items:
+        row = _row(item, fields)
+        rows.append(row)
+        size += len(row[0] or b"") + 1
+        if size >= batch_bytes:
+            yield _item_batch(rows)
+            rows, size = [], 0
+    if rows:
+        yield _item_batch(rows)
+
+
+def _item_batch(rows: list[tuple[bytes | None, str | None, str | None]]) -> pa.RecordBatch:
+    columns = zip(zip(*rows, strict=True), _ITEM_SCHEMA.types, strict=True)
+    arrays = [pa.array(values, type) for values, type in columns]
+    return pa.RecordBatch.from_arrays(arrays, schema=_ITEM_SCHEMA)
+
+
+def _row(item: Any, fields: Fields) -> tuple[bytes | None, str | None, str | None]:
+    """Text, id and date of one item; the text is None where there is none."""
+    if isinstance(item, str | bytes):
+        return _utf8(item), None, None
+    if isinstance(item, Mapping):
+        id = None if fields.id is None else item.get(fields.id)
+        day = None if fields.date is None else item.get(fields.date)
+        return _utf8(item.get(fields.text)), _label(id), _label(day)
+    if isinstance(item, tuple | list) and len(item) == 2:
+        return _utf8(item[1]), _label(item[0]), None
+    return None, None, None
+
+
+def _utf8(value: Any) -> bytes | None:
+    if isinstance(value, bytes):
+        return value
+    if not isinstance(value, str):
+        return None
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        # Halves of surrogate pairs: together they are a character, alone they are none.
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+def _label(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        text = value
+    else:
+        text = value.isoformat() if isinstance(value, date) else str(value)
+    encoded = _utf8(text)
+    return None if encoded is None else encoded.decode()
+
+
+def _spooled(schema: pa.Schema, parts: Iterable[pa.RecordBatch], fields: Fields) -> Source:
+    path = temporary_file()
+    source = Source(NAME, path, wanted="arrow", fields=fields)
+    delete_with(source, path)
+    try:
+        with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, schema) as writer:
+            for part in parts:
+                writer.write_batch(part)
+    except OSError as error:
+        raise DocumentError(
+            f"{NAME}: cannot be copied to a temporary file: {reason(error)}",
+            hint="documents are read twice; set TMPDIR to where there is room, or give a list",
+        ) from error
+    return source

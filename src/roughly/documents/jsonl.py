@@ -1,0 +1,189 @@
+"""JSON Lines: an object a line. The core reads whole blocks of lines into columns.
+
+Blank lines are no records. A line that is no object, or has no text, is skipped and named by its
+line number. A block is cut at the last line end, so one long line is one block.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from roughly import _core
+from roughly.documents.batch import Piece
+from roughly.documents.block import Block, blocks
+from roughly.documents.field import Fields, MissingField, Wanted, choose
+from roughly.documents.reading import Reading
+from roughly.documents.skipped import NO_TEXT
+from roughly.documents.source import HEAD_BYTES, Source
+
+# Lines looked at for names; records of one file rarely differ in them.
+_SAMPLE_LINES = 100
+
+# A half line that is cheaper to read over than to cut off.
+_TAIL_BYTES = 1 << 16
+
+# Kinds of value, as the core numbers them.
+_MISSING, _STRING, _NULL, _SCALAR, _NESTED = range(5)
+_TEXTLESS = {
+    _MISSING: "has no field",
+    _NULL: "null in field",
+    _NESTED: "an object or a list in field",
+}
+
+
+def fields_of(source: Source, wanted: Wanted) -> Fields:
+    """The fields that the first lines have."""
+    with source.open() as stream:
+        head = stream.read(HEAD_BYTES)
+        while b"\n" not in head and (more := stream.read(len(head))):
+            head += more
+    names: dict[str, None] = {}
+    textual: dict[str, None] = {}
+    sample = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    for line in sample.split("\n")[:_SAMPLE_LINES]:
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(record, dict):
+            names |= dict.fromkeys(record)
+            textual |= {name: None for name, value in record.items() if isinstance(value, str)}
+    if not names and wanted.text is None:
+        if not head.strip():
+            return Fields("text")  # nothing to read, by whatever name
+        first = head.lstrip()[:40].split(b"\n")[0].decode(errors="replace")
+        raise MissingField(
+            f"{source.name}: is not JSON Lines: it begins with {first!r}",
+            hint="an object a line is wanted; of a list, jq -c '.[]' FILE makes that",
+        )
+    return choose(wanted, list(names), list(textual), source.name)
+
+
+def read_jsonl(number: int, source: Source, reading: Reading) -> Iterator[Piece]:
+    """The documents of one file, a block of lines at a time."""
+    assert source.fields is not None
+    fields = source.fields
+    names = fields.names()
+    position = line = 0
+    for block in blocks(source, reading, _cut):
+        data, at, size = _whole_lines(block)
+        columns = _core.jsonl_columns(data, names)
+        begin, end, error = columns.line_begin, columns.line_end, columns.error
+        n = len(begin)
+        if n and end[-1] > size:
+            n -= 1  # half a line
+        content, kind = _column(columns, names.index(fields.text))
+        bad = (error != 0) | ((kind != _STRING) & (kind != _SCALAR))
+        # The line end belongs to its record; the last line may have none.
+        piece = Piece(
+            number,
+            source.name,
+            np.arange(position, position + n, dtype=np.int64),
+            begin[:n] + at,
+            np.minimum(end[:n] + 1, len(data)) + at,
+            content[:n],
+        )
+        if fields.id is not None:
+            piece.id = _optional(columns, names.index(fields.id))[:n]
+        if fields.date is not None:
+            piece.date = _optional(columns, names.index(fields.date))[:n]
+        if bad[:n].any():
+            _report(data, line, begin, error, kind, bad[:n], source, fields.text, reading)
+            piece = _kept(piece, ~bad[:n])
+        yield piece
+        position += n
+        line += _lines(data, begin[:n], end[:n], size)
+        if block.damage is not None:
+            name = f"{source.name}, after line {line:,}"
+            reading.skipped.add(name, "damaged compression", block.damage)
+
+
+def _whole_lines(block: Block) -> tuple[bytes, int, int]:
+    """The lines of a block, where they begin, and how many bytes of them are whole lines. The half
+    line that follows is the next block's or was cut by damage. It is left in place unless it is
+    long: the core reads over it faster than Python copies all that comes before."""
+    data, at, size = block.data, block.at, block.end
+    if block.damage is not None:
+        size = data.rfind(b"\n") + 1
+    if len(data) - size > _TAIL_BYTES:
+        data = data[:size]
+    if at == 0 and data.startswith(b"\xef\xbb\xbf"):
+        data, at, size = data[3:], 3, size - 3
+    return data, at, size
+
+
+def _lines(data: bytes, begin: npt.NDArray[np.int64], end: npt.NDArray[np.int64], size: int) -> int:
+    """Lines in the first `size` bytes. Where every line begins after the one before, there is no
+    blank one and nothing to count."""
+    if len(begin) and begin[0] == 0 and (begin[1:] == end[:-1] + 1).all() and end[-1] + 1 >= size:
+        return len(begin)
+    return data.count(b"\n", 0, size)
+
+
+def _cut(data: bytes, last: bool) -> int:
+    return len(data) if last else data.rfind(b"\n") + 1
+
+
+def _column(columns: _core.JsonlColumns, index: int) -> tuple[pa.Array, npt.NDArray[np.uint8]]:
+    offsets, data, kind = columns.column(index)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.large_binary(), len(kind), buffers), kind
+
+
+def _optional(columns: _core.JsonlColumns, index: int) -> pa.Array:
+    """A column whose missing and null values are null."""
+    values, kind = _column(columns, index)
+    absent = (kind == _MISSING) | (kind == _NULL)
+    if not absent.any():
+        return values
+    _, offsets, data = values.buffers()
+    valid = pa.py_buffer(np.packbits(~absent, bitorder="little"))
+    return pa.Array.from_buffers(pa.large_binary(), len(kind), [valid, offsets, data])
+
+
+def _kept(piece: Piece, good: npt.NDArray[np.bool_]) -> Piece:
+    mask = pa.array(good)
+    return Piece(
+        piece.source,
+        piece.name,
+        piece.position[good],
+        piece.begin[good],
+        piece.end[good],
+        piece.content.filter(mask),
+        None if piece.id is None else piece.id.filter(mask),
+        None if piece.date is None else piece.date.filter(mask),
+    )
+
+
+def _report(
+    data: bytes,
+    line: int,
+    begin: npt.NDArray[np.int64],
+    error: npt.NDArray[np.uint8],
+    kind: npt.NDArray[np.uint8],
+    bad: npt.NDArray[np.bool_],
+    source: Source,
+    text: str,
+    reading: Reading,
+) -> None:
+    """Counts the lines that cannot be read; those that can still be named get their line number."""
+    skipped = reading.skipped
+    rows = np.flatnonzero(bad)
+    named = rows[: max(1, skipped.room)]
+    for row in named.tolist():
+        at = int(begin[row])
+        before = line + data.count(b"\n", 0, at)
+        name = f"{source.name}, line {before + 1:,}"
+        if error[row]:
+            shown = data[at : at + 40].split(b"\n")[0].decode("utf-8", "replace")
+            skipped.add(name, "not a JSON object", f"{shown!r}")
+        else:
+            skipped.add(name, NO_TEXT, f"{_TEXTLESS[int(kind[row])]} {text!r}")
+    rest = rows[len(named) :]
+    skipped.add_more("not a JSON object", int((error[rest] != 0).sum()))
+    skipped.add_more(NO_TEXT, int((error[rest] == 0).sum()))

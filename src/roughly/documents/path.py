@@ -1,0 +1,157 @@
+"""From what a user names to sources: a file, a pattern, a directory (all files below it), or `-`.
+
+Files come in a fixed order: as named; within a directory or a pattern by name, as bytes. A file
+that was found twice is read twice, as it would be if named twice. Directories behind links are
+entered once. What cannot be read once is copied to a temporary file, because documents are read
+more than once.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import weakref
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from roughly.documents.file import nearby, printable, reason
+from roughly.documents.skipped import Skipped
+from roughly.documents.source import Format, Source, file_source
+from roughly.errors import DocumentError
+
+_PATTERN = frozenset("*?[")
+
+
+def find_sources(words: list[str], wanted: Format | None, skipped: Skipped) -> list[Source]:
+    """The sources that the words name, in their order."""
+    return [source for word in words for source in _sources(word, wanted, skipped)]
+
+
+def _sources(word: str, wanted: Format | None, skipped: Skipped) -> Iterator[Source]:
+    if word == "-":
+        yield _spooled(_standard_input(), "-", wanted)
+    elif os.path.isdir(word):
+        yield from _below(word, wanted, skipped)
+    elif os.path.exists(word):
+        if stat.S_ISREG(os.stat(word).st_mode):
+            yield file_source(word, wanted=wanted)
+        else:
+            yield _spooled_file(word, wanted)
+    elif _PATTERN & set(word):
+        yield from _matches(word, wanted, skipped)
+    else:
+        raise DocumentError(f"{printable(word)}: cannot read: no such file", hint=nearby(word))
+
+
+def _matches(pattern: str, wanted: Format | None, skipped: Skipped) -> Iterator[Source]:
+    paths = sorted(glob.glob(pattern, recursive=True), key=os.fsencode)
+    if not paths:
+        raise DocumentError(
+            f"{printable(pattern)}: cannot read: the pattern matches no file",
+            hint="* matches within one directory, ** in all below",
+        )
+    # `**` lists a directory and all that is in it, over and over where a link leads back: then the
+    # files alone are wanted, each as an entry of its true directory once.
+    deep = "**" in pattern
+    seen: set[tuple[str, str]] = set()
+    for path in paths:
+        if os.path.isdir(path):
+            if not deep:
+                yield from _below(path, wanted, skipped)
+            continue
+        if deep:
+            folder, name = os.path.split(path)
+            entry = os.path.realpath(folder), name
+            if entry in seen:
+                continue
+            seen.add(entry)
+        yield from _found(path, wanted, skipped)
+
+
+def _below(folder: str, wanted: Format | None, skipped: Skipped) -> Iterator[Source]:
+    """All files below a directory, each directory's entries by name, none entered twice."""
+    seen: set[tuple[int, int]] = set()
+    pending = [folder]
+    while pending:
+        path = pending.pop()
+        try:
+            status = os.stat(path)
+            if not stat.S_ISDIR(status.st_mode):
+                yield from _found(path, wanted, skipped)
+                continue
+            if (status.st_dev, status.st_ino) in seen:
+                continue
+            seen.add((status.st_dev, status.st_ino))
+            names = sorted(os.listdir(path), key=os.fsencode, reverse=True)
+        except OSError as error:
+            skipped.add(printable(path), "cannot be read", reason(error))
+            continue
+        pending.extend(os.path.join(path, name) for name in names)
+
+
+def _found(path: str, wanted: Format | None, skipped: Skipped) -> Iterator[Source]:
+    try:
+        regular = stat.S_ISREG(os.stat(path).st_mode)
+    except OSError as error:
+        skipped.add(printable(path), "cannot be read", reason(error))
+        return
+    if regular:
+        yield file_source(path, found=True, wanted=wanted)
+    else:
+        skipped.ignored["not a regular file"] += 1
+
+
+def _standard_input() -> BinaryIO:
+    try:
+        return sys.stdin.buffer
+    except AttributeError as error:
+        raise DocumentError("-: cannot read standard input: it is closed") from error
+
+
+def _spooled_file(path: str, wanted: Format | None) -> Source:
+    """A pipe or a device, as the shell's <(command) gives."""
+    try:
+        with open(path, "rb") as file:
+            return _spooled(file, printable(path), wanted)
+    except OSError as error:
+        raise DocumentError(f"{printable(path)}: cannot read: {reason(error)}") from error
+
+
+def _spooled(file: BinaryIO, name: str, wanted: Format | None) -> Source:
+    path = temporary_file()
+    try:
+        with open(path, "wb") as copy:
+            shutil.copyfileobj(file, copy, 1 << 20)
+    except (OSError, ValueError) as error:
+        os.unlink(path)
+        raise DocumentError(
+            f"{name}: cannot be copied to a temporary file: {reason(error)}",
+            hint="documents are read twice; set TMPDIR to where there is room",
+        ) from error
+    source = Source(name, path, wanted=wanted)
+    delete_with(source, path)
+    return source
+
+
+def temporary_file() -> str:
+    """A new empty file, which the caller deletes."""
+    handle, path = tempfile.mkstemp(prefix="roughly-")
+    os.close(handle)
+    return path
+
+
+def delete_with(owner: object, path: str) -> None:
+    """Deletes a temporary file when `owner` goes, at the latest when Python ends."""
+    weakref.finalize(owner, _delete, path)
+
+
+def _delete(path: str) -> None:
+    # Already gone is as good.
+    try:
+        os.unlink(path)
+    except OSError:
+        return

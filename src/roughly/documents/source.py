@@ -1,0 +1,153 @@
+"""One place that documents come from: a file, or something in memory; and what format it has.
+
+The format is told by the name's ending, else by the first bytes. Reading never changes a source,
+and the same source read again gives the same records, unless somebody changed the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from roughly.documents.file import printable
+from roughly.documents.stream import Stream, compression_of, file_size, head_of
+from roughly.errors import ParameterError
+
+if TYPE_CHECKING:
+    from roughly.documents.field import Fields
+
+Format = Literal["text", "jsonl", "csv", "tsv", "parquet", "arrow", "warc", "arc"]
+FORMATS: tuple[Format, ...] = ("text", "jsonl", "csv", "tsv", "parquet", "arrow", "warc", "arc")
+
+_COMPRESSIONS = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd"}
+# `.json` is not here: it may be JSON Lines or one large value, and the first line tells.
+_FORMATS: dict[str, Format] = {
+    **dict.fromkeys((".jsonl", ".ndjson", ".jsonlines"), "jsonl"),
+    ".csv": "csv",
+    **dict.fromkeys((".tsv", ".tab"), "tsv"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".arrow", ".arrows", ".feather", ".ipc"), "arrow"),
+    **dict.fromkeys((".warc", ".wet", ".wat"), "warc"),
+    ".arc": "arc",
+    **dict.fromkeys((".txt", ".text", ".md", ".rst", ".html", ".htm", ".xhtml"), "text"),
+}
+
+# Enough to know a format and to guess fields.
+HEAD_BYTES = 1 << 16
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
+class Source:
+    """A file, or (path None) the value `data` that a caller handed over."""
+
+    name: str  # as in ids and in messages; valid UTF-8, printable
+    path: str | None = None
+    data: Any = None  # a table, a reader or an iterable
+    found: bool = False  # found in a directory or by a pattern rather than named
+    wanted: Format | None = None  # the format that the caller says it has
+    fields: Fields | None = None  # which columns are read; known once the source was looked at
+    _format: Format | None = field(default=None, repr=False)
+    _compression: str | None = field(default=None, repr=False)
+
+    @property
+    def format(self) -> Format | Literal["memory"]:
+        """What the records are; looks into the file if its name says nothing."""
+        if self.path is None:
+            return "memory"
+        if self._format is None:
+            self._detect()
+        assert self._format is not None
+        return self._format
+
+    @property
+    def compression(self) -> str:
+        """gzip, zstd or nothing, by the first bytes: names lie about that. If they are neither that
+        nor text, the name is believed: they may be what is damaged."""
+        if self.path is None:
+            return ""
+        if self._compression is None:
+            with open(self.path, "rb") as file:
+                head = file.read(512)
+            self._compression = compression_of(head)
+            if not self._compression and _is_binary(head):
+                end = os.path.splitext(self.path.lower())[1]
+                self._compression = _COMPRESSIONS.get(end, "")
+        return self._compression
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes on disk, for progress; 0 for what is in memory."""
+        return file_size(self.path) if self.path is not None else 0
+
+    def open(self) -> Stream:
+        """The decompressed bytes, which `begin` and `end` of a document count."""
+        assert self.path is not None
+        return Stream(self.path, self.compression)
+
+    def _detect(self) -> None:
+        assert self.path is not None
+        by_name = self.wanted or format_of_name(self.path)
+        if by_name:
+            self._format = by_name
+        else:
+            self._compression, head = head_of(self.path, HEAD_BYTES)
+            self._format = format_of_head(head)
+            if self._format == "text" and _ending(self.path) == ".json":
+                self._format = "jsonl"  # whose reader says what is wrong with it
+
+
+def format_of_name(path: str) -> Format | None:
+    """The format that a name's ending says, after the ending of a compression."""
+    return _FORMATS.get(_ending(path))
+
+
+def _ending(path: str) -> str:
+    stem, end = os.path.splitext(path.lower())
+    return os.path.splitext(stem)[1] if end in _COMPRESSIONS else end
+
+
+def format_of_head(head: bytes) -> Format:
+    """The format that the first bytes show; text where they show none."""
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    # A file, or a stream: a continuation mark, then the length of the schema.
+    if head.startswith(b"ARROW1\0\0") or (head.startswith(b"\xff\xff\xff\xff") and head[8:9]):
+        return "arrow"
+    if head.startswith(b"WARC/"):
+        return "warc"
+    if head.startswith(b"filedesc://"):
+        return "arc"
+    line = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
+    if line.startswith(b"{"):
+        # A first line longer than the head is JSON Lines too: nobody formats JSON like that.
+        if len(line) >= len(head) - 3 and len(head) == HEAD_BYTES:
+            return "jsonl"
+        try:
+            json.loads(line)
+        except ValueError:
+            return "text"
+        return "jsonl"
+    return "text"
+
+
+def _is_binary(head: bytes) -> bool:
+    """Bytes that no text has, as compressed data has in its first hundred."""
+    return any(byte < 9 or 13 < byte < 27 for byte in head)
+
+
+def known_format(name: str | None) -> Format | None:
+    """Checks a format that a caller named; None and "auto" leave it to the source."""
+    if name is None or name == "auto":
+        return None
+    for format in FORMATS:
+        if format == name:
+            return format
+    wanted = ", ".join(("auto", *FORMATS))
+    raise ParameterError(f"format: unknown value: {name!r}, wanted one of {wanted}")
+
+
+def file_source(path: str, found: bool = False, wanted: Format | None = None) -> Source:
+    """A file as a source. A name that is no UTF-8 is written with escapes."""
+    return Source(printable(path), path, found=found, wanted=wanted)

@@ -1,0 +1,152 @@
+"""Documents that a Python caller has: tables, frames, datasets, iterables; once or many times."""
+
+from collections.abc import Iterator
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from roughly.documents import open_documents
+from roughly.errors import DocumentError, ParameterError
+from tests.reading import rows, texts
+
+COLUMNS = {
+    "url": ["u1", "u2", None, "u1"],
+    "text": ["one", None, "<p>three", "four"],
+    "date": ["2026-11-15", None, "2026", "2025-01-01"],
+    "n": [1, 2, 3, 4],
+}
+# id, content, html, date, position
+WANTED = [
+    ("u1", b"one", False, "2026-11-15", 0),
+    ("documents#3", b"<p>three", True, "2026", 2),
+    ("u1#2", b"four", False, "2025-01-01", 3),
+]
+
+
+class Dataset:
+    """What a Hugging Face dataset offers, in so far as it is used."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+        self.features = self
+        self.arrow_schema = table.schema
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __iter__(self) -> Iterator[Any]:
+        raise AssertionError("read by columns, not by rows")
+
+    def select_columns(self, names: list[str]) -> "Dataset":
+        return Dataset(self.table.select(names))
+
+    def with_format(self, format: str) -> "Dataset":
+        assert format == "arrow"
+        return self
+
+    def iter(self, batch_size: int) -> Iterator[pa.Table]:
+        for start in range(0, len(self.table), 3):
+            yield self.table.slice(start, 3)
+
+
+TABLE = pa.table(COLUMNS)
+FORMS = {
+    "table": lambda: TABLE,
+    "batch": lambda: TABLE.to_batches()[0],
+    "reader": TABLE.to_reader,
+    "pandas": lambda: pd.DataFrame(COLUMNS),
+    "pandas objects": lambda: pd.DataFrame(COLUMNS, dtype=object),
+    "pandas arrow": lambda: TABLE.to_pandas(types_mapper=pd.ArrowDtype),
+    "pandas index": lambda: pd.DataFrame(COLUMNS, index=[7, 7, "x", None]),
+    "polars": lambda: pl.DataFrame(COLUMNS),
+    "dataset": lambda: Dataset(TABLE),
+    "dicts": TABLE.to_pylist,
+    "dicts once": lambda: iter(TABLE.to_pylist()),
+    "dicts in a tuple": lambda: tuple(TABLE.to_pylist()),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_same_documents(form: str) -> None:
+    documents = open_documents(FORMS[form]())
+    found = rows(documents)
+    assert [
+        (row["id"], row["content"], row["html"], row["date"], row["position"]) for row in found
+    ] == WANTED
+    assert documents.skipped.reasons == {"no text": 1}
+    assert "row 2" in str(documents.skipped.first[0])
+    assert documents.skipped.repeated_ids == 1
+
+
+def test_texts_pairs_and_mixtures() -> None:
+    assert texts(open_documents(["a", "b"])) == ["a", "b"]
+    assert texts(open_documents(("a", "b"))) == ["a", "b"]
+    assert texts(open_documents(x for x in ("a", "b"))) == ["a", "b"]
+    assert texts(open_documents(pa.array(["a", None, "b"]))) == ["a", "b"]
+    assert texts(open_documents(pd.Series(["a", "b"]))) == ["a", "b"]
+    assert texts(open_documents(pl.Series(["a", "b"]))) == ["a", "b"]
+    assert texts(open_documents(np.array(["a", "b"]))) == ["a", "b"]
+    documents = open_documents([("k", "a"), (7, b"caf\xe9 cr\xe8me"), ["l", "c"], 5, None, ("m",)])
+    found = rows(documents)
+    assert [(row["id"], row["content"].decode()) for row in found] == [
+        *(("k", "a"), ("7", "café crème"), ("l", "c"))
+    ]
+    assert documents.skipped.reasons == {"no text": 3}
+
+
+def test_halves_of_surrogate_pairs() -> None:
+    found = rows(open_documents([("\ud83d", "a\ud800b"), ("\ud83d\ude00", "\ud83d\ude00")]))
+    assert [(row["id"], row["content"].decode()) for row in found] == [
+        ("\ufffd", "a\ufffdb"),
+        ("😀", "😀"),
+    ]
+    frame = pd.DataFrame({"text": ["a\ud800b", "c"]}, dtype=object)
+    assert texts(open_documents(frame)) == ["a\ufffdb", "c"]
+
+
+def test_dates_of_python() -> None:
+    items = [
+        {"text": "a", "date": date(2026, 11, 15)},
+        {"text": "b", "date": datetime(2026, 11, 15, 8, 30)},
+        {"text": "c", "date": 1794731400},
+    ]
+    wanted = ["2026-11-15", "2026-11-15T08:30:00Z", "2026-11-15T08:30:00Z"]
+    assert [row["date"] for row in rows(open_documents(items))] == wanted
+    frame = pd.DataFrame({"text": ["a"], "date": [datetime(2026, 11, 15, 8, 30)]})
+    assert [row["date"] for row in rows(open_documents(frame))] == wanted[1:2]
+
+
+def test_what_is_read_once_is_kept_on_disk() -> None:
+    documents = open_documents(f"text {n}" for n in range(1000))
+    copy = documents.sources[0].path
+    assert copy is not None
+    assert len(texts(documents)) == 1000
+    del documents
+    assert not Path(copy).exists()
+
+
+def test_large_tables_are_divided() -> None:
+    table = pa.table({"text": ["x" * 100] * 1000})
+    sizes = [len(batch) for batch in open_documents(table, batch_bytes=1000)]
+    assert max(sizes) <= 20 and sum(sizes) == 1000
+
+
+def test_frames_without_text() -> None:
+    for frame in (pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]}), [{"a": 1}]):
+        with pytest.raises(DocumentError, match="no field looks like the text: the fields are a"):
+            list(open_documents(frame))
+    with pytest.raises(ParameterError, match="documents: cannot read: LazyFrame"):
+        open_documents(pl.DataFrame({"text": ["x"]}).lazy())
+
+
+def test_any_python_value_of_a_mixed_column() -> None:
+    frame = pd.DataFrame({"text": ["a", 5, None, b"caf\xe9 cr\xe8me", float("nan")]}, dtype=object)
+    documents = open_documents(frame)
+    assert texts(documents) == ["a", "café crème"]
+    assert documents.skipped.reasons == {"no text": 3}
