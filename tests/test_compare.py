@@ -12,7 +12,7 @@ import roughly
 from roughly.comparison import compare, containment, resemblance
 from roughly.documents.file import Document, document
 from roughly.errors import ParameterError
-from roughly.sketch import Sketcher
+from roughly.sketcher import Sketcher
 from tests.reference.measure import containment as reference_containment
 from tests.reference.measure import resemblance as reference_resemblance
 from tests.reference.shingle import shingles

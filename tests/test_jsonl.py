@@ -45,7 +45,7 @@ def expected_field(line: dict[str, Any], name: str) -> tuple[int, bytes | None]:
 keys = st.sampled_from([*FIELDS, "other", "", "te\nxt"]) | st.text(max_size=4)
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 values = st.recursive(
-    scalars.filter(lambda v: v not in (float("inf"), float("-inf"))),
+    scalars,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
     max_leaves=8,
 )
@@ -79,19 +79,17 @@ def test_what_json_writes_is_read_back(
 
 
 def is_object(line: bytes) -> bool:
-    def refuse(constant: str) -> None:
-        raise ValueError(constant)
-
     try:
-        found = json.loads(line.decode("utf-8", "replace"), strict=False, parse_constant=refuse)
+        found = json.loads(line.decode("utf-8", "replace"), strict=False)
     except (ValueError, RecursionError):
         return False
     return isinstance(found, dict)
 
 
 PIECES = r'{ } [ ] , : " \ text "text" "id": 1 -0 1e5 .5 01 true null nul \x a {} []'
+CONSTANTS = "NaN Infinity -Infinity"
 ESCAPES = r"\u00e9 \ud83d\ude00 \ud800"
-pieces = st.sampled_from([*PIECES.split(), *ESCAPES.split(), " ", "\t"])
+pieces = st.sampled_from([*PIECES.split(), *CONSTANTS.split(), *ESCAPES.split(), " ", "\t"])
 
 
 @given(st.lists(pieces, max_size=12).map("".join).map(str.encode) | st.binary(max_size=20))

@@ -18,7 +18,9 @@ PACKAGE = SOURCE / "roughly"
 LAYERS = [
     {"_core", "errors"},
     {"documents", "estimate", "sample_web"},
-    {"sketch", "simhash"},
+    {"parameters"},
+    {"sketch"},
+    {"sketcher", "simhash"},
     {"comparison"},
     {"clustering", "hamming"},
     {"corpus"},

@@ -237,7 +237,8 @@ class LineParser {
     }
 
     bool skip_scalar() {
-        for (const std::string_view literal : {"true", "false", "null"}) {
+        for (const std::string_view literal :
+             {"true", "false", "null", "NaN", "Infinity", "-Infinity"}) {
             if (std::string_view(p_, static_cast<size_t>(end_ - p_)).starts_with(literal)) {
                 p_ += literal.size();
                 return true;

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from roughly.comparison import Comparison, Passage, compare, containment, resemblance
 from roughly.errors import DocumentError, MismatchError, ParameterError, RoughlyError
 from roughly.estimate import Estimate
-from roughly.sketch import Parameters, Sketch, SketchBatch, Sketcher, preset
+from roughly.parameters import Parameters
+from roughly.sketch import Sketch, SketchBatch
+from roughly.sketcher import Sketcher, preset
 
 if TYPE_CHECKING:
     from roughly.clustering import Clusters, cluster

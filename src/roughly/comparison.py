@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from roughly import _core
 from roughly.documents.file import Document, document, is_html
 from roughly.errors import ParameterError
-from roughly.sketch import LARGEST_WIDTH, Sketcher, check_integer
+from roughly.parameters import LARGEST_WIDTH, check_integer
+from roughly.sketcher import Sketcher
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from roughly.documents.file import printable
 from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
-    from roughly.sketch import Sketcher
+    from roughly.sketcher import Sketcher
 
 DESCRIPTION = """\
 Says how much two documents have in common: their resemblance (the share of all
@@ -122,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _sketcher(arguments: argparse.Namespace) -> Sketcher:
-    from roughly.sketch import Sketcher, preset
+    from roughly.sketcher import Sketcher, preset
 
     if arguments.preset is None:
         return Sketcher(

@@ -6,7 +6,6 @@ once, batch by batch.
 
 from __future__ import annotations
 
-import os
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +14,8 @@ from roughly.clustering.collection import Collection, collect
 from roughly.clustering.equivalence import equivalents
 from roughly.documents import open_documents
 from roughly.errors import ParameterError
-from roughly.sketch import Sketcher
+from roughly.parameters import threads_or_all
+from roughly.sketcher import Sketcher
 
 __all__ = ["Clusters", "cluster", "cluster_collection"]
 
@@ -62,7 +62,7 @@ def cluster(
         content_type=content_type,
         strict=strict,
     )
-    threads = threads or len(os.sched_getaffinity(0))
+    threads = threads_or_all(threads)
     return cluster_collection(
         collect(opened, sketcher, content_type, threads), ratio, lowest, threads
     )

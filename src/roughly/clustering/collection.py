@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly import _core
-from roughly.sketch import Parameters, Sketcher
+from roughly.parameters import Parameters
+from roughly.sketcher import Sketcher
 
 if TYPE_CHECKING:
     from fractions import Fraction

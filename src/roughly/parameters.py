@@ -1,0 +1,85 @@
+"""What a sketch depends on besides the document, and the checks that parameters go through."""
+
+from __future__ import annotations
+
+import operator
+import os
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from roughly.errors import ParameterError
+
+ALGORITHM_VERSION = 1
+
+# Longer shingles than this only find copies that `identical` and `lexical` find too.
+LARGEST_WIDTH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Everything a sketch depends on besides the document."""
+
+    algorithm: int  # version, see docs/algorithm.md
+    w: int  # tokens in a shingle
+    bits: int  # of a fingerprint
+    select: str  # what is kept: all, mod:M, min:K, adaptive:T or perm:K
+    seed: int  # derives every key
+    features: Literal[
+        "text", "given"
+    ]  # made from a document's text, or from features the caller gave
+
+    @property
+    def selection(self) -> tuple[str, int]:
+        """The selection's name and its number (0 for `all`)."""
+        name, _, number = self.select.partition(":")
+        return name, int(number or 0)
+
+
+def check_integer(name: str, value: object, least: int, most: int) -> int:
+    """The value as an int, if it is a whole number in that range; anything else is refused."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = least - 1
+    if not least <= number <= most:
+        raise ParameterError(
+            f"{name}: out of range: {value!r}, wanted a whole number from {least} to {most}"
+        )
+    return int(number)
+
+
+# The largest number a selection may be given. Beyond a million permutations a sketch is larger
+# than any document; the others only have to fit in 63 bits.
+_SELECTIONS = {
+    "all": None,
+    "mod": (1 << 63) - 1,
+    "min": (1 << 63) - 1,
+    "adaptive": (1 << 63) - 1,
+    "perm": 1_000_000,
+}
+
+
+def parse_select(select: str) -> tuple[str, int]:
+    name, colon, number = str(select).partition(":")
+    most = _SELECTIONS.get(name)
+    if name == "all" and not colon:
+        return name, 0
+    if most is not None and re.fullmatch("[0-9]{1,19}", number) and 1 <= int(number) <= most:
+        return name, int(number)
+    raise ParameterError(
+        f"select: unknown: {select!r}, wanted all, mod:M, min:K, adaptive:T or perm:K",
+        hint="adaptive:200 is the default; the number is from 1 to"
+        f" {most or _SELECTIONS['adaptive']}",
+    )
+
+
+def threads_or_all(threads: int | None) -> int:
+    """The number given, or that of the cores this process may use."""
+    if threads is not None:
+        return check_integer("threads", threads, 1, 1 << 16)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
