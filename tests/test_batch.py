@@ -4,6 +4,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -56,6 +57,16 @@ def test_many_pieces() -> None:
     one = [list(_core.tokenize(document, False)[0]) for document in batch]
     for threads in (1, 2, 5):
         assert lists(_core.token_batch(batch, "text", threads)) == one
+
+
+def test_html_of_some_documents() -> None:
+    """A flag a document takes the place of the content type."""
+    batch = [b"<p>a<b>b", b"<p>a<b>b", b"x"] * 3
+    flags = np.array([1, 0, 0] * 3, dtype=np.uint8)
+    found = _core.sketch_batch(batch, 1, 64, "all", 0, 0, "auto", 2, html=flags)
+    assert found.tokens.tolist() == [1, 4, 1] * 3
+    with pytest.raises(ValueError, match="html: 2 flags for 9 documents"):
+        _core.sketch_batch(batch, 1, 64, "all", 0, 0, "auto", 1, html=flags[:2])
 
 
 def test_refusals() -> None:

@@ -1,7 +1,9 @@
 #include "sketch.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
 
+#include <optional>
 #include <string>
 
 #include "arrow.hpp"
@@ -63,17 +65,21 @@ void bind_sketch(nb::module_& module) {
     module.def(
         "sketch_batch",
         [](nb::handle source, size_t w, int bits, std::string_view select, uint64_t parameter,
-           uint64_t seed, std::string_view content_type, size_t threads, std::string_view simd) {
+           uint64_t seed, std::string_view content_type, size_t threads, std::string_view simd,
+           const std::optional<InputArray<uint8_t>>& html) {
             const SketchParameters parameters{w, bits, select_argument(select), parameter, seed};
             const ContentType type = content_type_argument(content_type);
             const Simd level = simd_argument(simd);
             const Documents documents = documents_from(source);
             nb::gil_scoped_release release;
-            return sketch_batch(documents.views, parameters, type, threads, level);
+            return sketch_batch(
+                documents.views, parameters, type, threads, level,
+                html ? std::span(html->data(), html->size()) : std::span<const uint8_t>());
         },
         "source"_a, "w"_a, "bits"_a, "select"_a, "parameter"_a, "seed"_a, "content_type"_a,
-        "threads"_a, "simd"_a = "",
-        "Sketches of a list of bytes or an Arrow array of strings or binary.");
+        "threads"_a, "simd"_a = "", "html"_a = nb::none(),
+        "Sketches of a list of bytes or an Arrow array of strings or binary. `html` says of every "
+        "document whether it is HTML, instead of the content type.");
     module.def(
         "sketch_features",
         [](nb::handle source, size_t w, int bits, std::string_view select, uint64_t parameter,

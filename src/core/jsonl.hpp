@@ -1,8 +1,8 @@
 // Chosen fields of JSON Lines, as columns. A line must be one JSON object; lines of white space are
-// passed over; a line that is no object is marked and has no fields. Lenient in three ways that JSON
-// is not: strings may hold raw control characters, bytes need not be UTF-8 (they are passed on), and
-// NaN, Infinity and -Infinity are numbers, for Python writes them. An escaped surrogate without its
-// partner becomes U+FFFD. Of a repeated key the last one counts.
+// passed over; a line that is no object is marked and has no fields. Lenient in three ways that
+// JSON is not: strings may hold raw control characters, bytes need not be UTF-8 (they are passed
+// on), and NaN, Infinity and -Infinity are numbers, for Python writes them. An escaped surrogate
+// without its partner becomes U+FFFD. Of a repeated key the last one counts.
 #pragma once
 
 #include <cstddef>

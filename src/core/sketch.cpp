@@ -44,10 +44,10 @@ class Worker {
           shingler_(parameters.width, parameters.bits, keys, level),
           set_(parameters.bits, level) {}
 
-    void sketch(const DocumentView& document, ContentType content_type, SketchColumns& out) {
+    void sketch(const DocumentView& document, bool html, SketchColumns& out) {
         const uint8_t* text = document.data;
         size_t size = document.size;
-        if (is_html(document, content_type)) {
+        if (html) {
             strip_html(text, size, html_text_);
             text = html_text_.bytes.data();
             size = html_text_.size;
@@ -210,7 +210,10 @@ void SketchParameters::check() const {
 
 SketchColumns sketch_batch(std::span<const DocumentView> documents,
                            const SketchParameters& parameters, ContentType content_type,
-                           size_t threads, Simd level) {
+                           size_t threads, Simd level, std::span<const uint8_t> html) {
+    if (!html.empty() && html.size() != documents.size())
+        throw std::invalid_argument("html: " + std::to_string(html.size()) + " flags for " +
+                                    std::to_string(documents.size()) + " documents");
     parameters.check();
     const Keys keys = keys_of(parameters);
     // One thread has nothing to put together.
@@ -218,8 +221,12 @@ SketchColumns sketch_batch(std::span<const DocumentView> documents,
     std::vector<SketchColumns> parts(std::max<size_t>(pieces.size(), 1));
     in_parallel(pieces.size(), threads, [&] {
         return [&, worker = std::make_unique<Worker>(parameters, keys, level)](size_t piece) {
-            for (const DocumentView& document : pieces[piece])
-                worker->sketch(document, content_type, parts[piece]);
+            for (const DocumentView& document : pieces[piece]) {
+                const bool is = html.empty()
+                                    ? is_html(document, content_type)
+                                    : html[static_cast<size_t>(&document - documents.data())];
+                worker->sketch(document, is, parts[piece]);
+            }
         };
     });
     return concatenate(parts, threads);

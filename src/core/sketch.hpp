@@ -44,9 +44,10 @@ struct SketchColumns {
     std::vector<Hash128> sketch;     // of its sketch, as bytes
 };
 
+// `html` says of every document whether it is HTML; if it is empty, the content type decides.
 SketchColumns sketch_batch(std::span<const DocumentView> documents,
                            const SketchParameters& parameters, ContentType content_type,
-                           size_t threads, Simd level);
+                           size_t threads, Simd level, std::span<const uint8_t> html = {});
 
 // One row; `tokens` counts the features. Features are arbitrary bytes.
 SketchColumns sketch_features(std::span<const DocumentView> features,

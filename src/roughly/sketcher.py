@@ -112,6 +112,25 @@ class Sketcher:
         )
         return SketchBatch(p, columns)
 
+    def sketch_documents(self, batch: pa.RecordBatch, threads: int | None = None) -> SketchBatch:
+        """Sketches of a batch that `roughly.documents` read: its column `content` is UTF-8, and
+        `html` says which of them are HTML."""
+        import numpy as np
+
+        p = self._parameters
+        html = batch["html"].to_numpy(zero_copy_only=False).astype(np.uint8)
+        columns = _core.sketch_batch(
+            batch["content"],
+            p.w,
+            p.bits,
+            *p.selection,
+            p.seed,
+            "auto",
+            threads_or_all(threads),
+            html=html,
+        )
+        return SketchBatch(p, columns)
+
     def sketch_features(self, features: Iterable[str | bytes], w: int = 1) -> Sketch:
         """The sketch of anything that has features: notes, code, phonemes, DNA.
 

@@ -63,9 +63,7 @@ def cluster(
         strict=strict,
     )
     threads = threads_or_all(threads)
-    return cluster_collection(
-        collect(opened, sketcher, content_type, threads), ratio, lowest, threads
-    )
+    return cluster_collection(collect(opened, sketcher, threads), ratio, lowest, threads)
 
 
 def cluster_collection(

@@ -81,7 +81,7 @@ class Collection:
 
 
 def collect(
-    batches: Iterable[pa.RecordBatch], sketcher: Sketcher, content_type: str, threads: int | None
+    batches: Iterable[pa.RecordBatch], sketcher: Sketcher, threads: int | None
 ) -> Collection:
     """Sketches every batch of documents and puts them in document order."""
     ids: list[pa.Array] = []
@@ -90,7 +90,7 @@ def collect(
     for batch in batches:
         ids.append(batch["id"].cast(pa.large_string()))
         dates.append(batch["date"].cast(pa.large_string()))
-        parts.append(sketcher.sketch_batch(batch["content"], content_type, threads).columns)
+        parts.append(sketcher.sketch_documents(batch, threads).columns)
     if not parts:
         ids, dates = [pa.array([], pa.large_string())], [pa.array([], pa.large_string())]
         parts = [sketcher.sketch_batch([], threads=1).columns]
