@@ -60,10 +60,10 @@ size_t least_share(size_t n, Ratio floor) {
 
 // One level's documents with their elements at that level.
 struct Participant {
+    size_t begin;   // of its elements in Level::elements, ascending
+    size_t prefix;  // of its probes in Level::prefix: the elements of its prefix that others have
     uint32_t document;
-    uint32_t begin;  // of its elements in Level::elements, ascending
     uint32_t count;
-    uint32_t prefix;  // of its probes in Level::prefix: the elements of its prefix that others have
     uint32_t prefix_count;
 };
 
@@ -133,8 +133,7 @@ Level make_level(const SketchView& sketches, uint8_t level, const Frequency& fre
         if (native) smallest_native = std::min(smallest_native, count);
         const size_t prefix = made.prefix.size();
         prefix_maker.make({made.elements.data() + begin, count}, made.prefix);
-        to.push_back({static_cast<uint32_t>(document), static_cast<uint32_t>(begin),
-                      static_cast<uint32_t>(count), static_cast<uint32_t>(prefix),
+        to.push_back({begin, prefix, static_cast<uint32_t>(document), static_cast<uint32_t>(count),
                       static_cast<uint32_t>(made.prefix.size() - prefix)});
     };
     for (size_t i = 0; i < sketches.count; ++i)
