@@ -1,6 +1,7 @@
 """Set-up of every test run: Hypothesis profiles, the core under test, and what was left out.
 
-ROUGHLY_TESTS=light|all    few examples, the same each time; or many, new ones each time
+ROUGHLY_TESTS=light|all    few examples, the same each time; or many, new ones each time (with CI
+                           set: the same)
 ROUGHLY_REQUIRE=a,b        optional parts that must not be missing (tests/optional.py)
 ROUGHLY_TRUTH=FOLDER       labelled data; ../shared/truth beside the checkout unless set
 ROUGHLY_CORE=FILE          a compiled core to test in place of the installed one (make sanitize)
@@ -18,7 +19,14 @@ from tests import optional
 PROFILE = os.environ.get("ROUGHLY_TESTS", "light")
 # No deadline: one slow example on a busy machine is no failure.
 hypothesis.settings.register_profile("light", max_examples=50, deadline=None, derandomize=True)
-hypothesis.settings.register_profile("all", max_examples=1000, deadline=None, print_blob=True)
+# A server gets the same many examples each time: what fails there must be what was changed.
+hypothesis.settings.register_profile(
+    "all",
+    max_examples=1000,
+    deadline=None,
+    derandomize="CI" in os.environ,
+    print_blob=True,
+)
 
 
 def put_core(path: str) -> None:
