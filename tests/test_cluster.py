@@ -86,7 +86,8 @@ def test_kinds() -> None:
     """Every way to belong to a cluster, worked out by hand with w = 2."""
     text = " ".join(f"a{i}" for i in range(31))  # 30 shingles
     edited = text.replace("a30", "b")  # 29 in common, 31 together
-    # The same shingles in another order: the first two tokens once more at the end, then on.
+    # One round through all tokens, begun elsewhere: the same pairs of neighbours, another order.
+    ring = [f"r{i}" for i in range(25)]
     documents = {
         "1": text,
         "2": text,
@@ -96,6 +97,8 @@ def test_kinds() -> None:
         "6": "",
         "7": "",
         "8": "  ",
+        "9": " ".join([*ring, ring[0]]),
+        "99": " ".join([*ring[7:], *ring[:8]]),
     }
     found = roughly.cluster(
         [{"id": i, "text": t} for i, t in documents.items()],
@@ -111,6 +114,8 @@ def test_kinds() -> None:
         ("6", "6", None, 1.0),
         ("7", "6", "identical", 1.0),
         ("8", "6", "empty", 1.0),
+        ("9", "9", None, 1.0),
+        ("99", "9", "shingle", 1.0),
     ]
     assert found.clusters().to_pylist() == [
         {
@@ -127,6 +132,16 @@ def test_kinds() -> None:
             "weakest_link": 1.0,
             "smallest_resemblance": 1.0,
         },
+        {
+            "cluster": 3,
+            "representative": "9",
+            "size": 2,
+            "weakest_link": 1.0,
+            "smallest_resemblance": 1.0,
+        },
+    ]
+    assert found.pairs().to_pylist() == [
+        {"a": "1", "b": "4", "common": 29, "sampled": 31, "resemblance": 29 / 31}
     ]
 
 
@@ -164,9 +179,19 @@ def test_nothing_to_cluster() -> None:
         assert "0 clusters" in repr(found) and "<table>" in found._repr_html_()
 
 
+def test_what_could_not_be_read_is_said() -> None:
+    found = roughly.cluster([{"text": "a b c"}, {"text": None}, {"other": 1}])
+    assert found.skipped.count == 2
+    assert repr(found).startswith("Clusters(1 documents, 2 skipped, 0 clusters")
+
+
 def test_refusals() -> None:
     with pytest.raises(roughly.ParameterError, match="threshold: out of range: 0"):
         roughly.cluster(["a"], 0)
+    with pytest.raises(roughly.ParameterError, match="floor: out of range: 1e-12"):
+        roughly.cluster(["a"], floor=1e-12)
+    with pytest.raises(roughly.ParameterError, match="sketcher: wrong type: str"):
+        roughly.cluster(["a"], sketcher="adaptive:200")  # type: ignore[arg-type]
     with pytest.raises(roughly.ParameterError, match=r"floor: above the threshold: 0\.6"):
         roughly.cluster(["a"], 0.5, floor=0.6)
     with pytest.raises(roughly.ParameterError, match=r"below the floor: 0\.3, wanted 0\.4 or more"):

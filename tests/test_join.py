@@ -67,12 +67,13 @@ def every_pair(batch: SketchBatch, floor: Fraction) -> list[tuple[int, ...]]:
     st.sampled_from(["all", "mod:2", "mod:3", "min:5", "min:40", "adaptive:4", "adaptive:20"]),
     st.fractions(Fraction(1, 20), 1, max_denominator=20),
     st.integers(1, 3),
+    st.sampled_from([40, 64]),
     st.integers(1, 3),
 )
 def test_no_pair_is_lost(
-    documents: list[str], select: str, floor: Fraction, w: int, threads: int
+    documents: list[str], select: str, floor: Fraction, w: int, bits: int, threads: int
 ) -> None:
-    batch = Sketcher(w=w, select=select).sketch_batch(documents)
+    batch = Sketcher(w=w, select=select, bits=bits).sketch_batch(documents)
     assert join(batch, floor, threads) == every_pair(batch, floor)
 
 
@@ -86,6 +87,18 @@ def test_measured_pairs(documents: list[str], select: str, threads: int) -> None
     smallest = number if name == "min" else 0
     found = _core.measure_pairs(c.values, c.offsets, c.size, c.level, asked, smallest, threads)
     assert [tuple(map(int, row)) for row in found] == wanted
+
+
+@pytest.mark.parametrize("bits", [40, 64])
+def test_many_documents(bits: int) -> None:
+    """20,000 documents, each like the next but one: linear, or this would take minutes. With w = 1
+    a document of 50 tokens and its neighbour of 50, 40 of them the same, resemble at 40 / 60."""
+    texts = [
+        " ".join(str(10 * (n // 2) + i + 10**6 * (n % 2)) for i in range(50)) for n in range(20000)
+    ]
+    batch = Sketcher(w=1, select="all", bits=bits).sketch_batch(texts)
+    found = join(batch, Fraction(40, 60), 2)
+    assert found == [(n, n + 2, 40, 60) for n in range(19998)]
 
 
 def test_nothing_to_join() -> None:

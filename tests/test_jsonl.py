@@ -97,6 +97,8 @@ pieces = st.sampled_from([*PIECES.split(), *CONSTANTS.split(), *ESCAPES.split(),
 @example(b'{"a":{"b":[]},"text":[{"c":[1,{"d":{}}]}]}')
 @example(b'{"a":[1,]}')
 @example(b'{"a":[}]}')
+@example(b'{"x":{"a":},"text":"t"}')
+@example(b'{"x":[{"a":}]}')
 @example(b'{"text":"x"} {}')
 @example(b'{"text":"\\ud800\\u0041"}')
 @example(b'{"text":"\\ud800\\n"}')

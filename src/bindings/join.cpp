@@ -86,8 +86,13 @@ void bind_join(nb::module_& module) {
     module.def(
         "components",
         [](PairTable links, size_t documents, uint64_t numerator, uint64_t denominator) {
-            return to_array(
-                components(checked(links, documents), documents, {numerator, denominator}));
+            const auto pairs = checked(links, documents);
+            std::vector<uint32_t> first;
+            {
+                nb::gil_scoped_release release;
+                first = components(pairs, documents, {numerator, denominator});
+            }
+            return to_array(std::move(first));
         },
         "links"_a, "documents"_a, "numerator"_a, "denominator"_a,
         "For every document the first document of its cluster at that threshold.");

@@ -17,6 +17,10 @@ namespace {
 
 using Elements = std::span<const uint64_t>;
 
+// Elements are permuted numbers, but of 40 bits, multiples or small ones only: their bits are mixed
+// once more where they are to be spread evenly.
+uint64_t mixed(uint64_t element) { return element * 0x9E3779B97F4A7C15u; }
+
 // How many documents have an element, never too small: elements share 2^20 or more counters that
 // stop at 255. Any such table gives one order for all documents, which is all that the filter
 // needs; a count of 1 is exact.
@@ -25,7 +29,7 @@ class Frequency {
     explicit Frequency(const SketchView& sketches) {
         const auto elements =
             static_cast<size_t>(sketches.offsets[sketches.count] - sketches.offsets[0]);
-        const int bits = std::clamp(static_cast<int>(std::bit_width(elements)) + 1, 20, 28);
+        const int bits = std::clamp(static_cast<int>(std::bit_width(elements)) + 1, 20, 34);
         shift_ = 64 - bits;
         counters_.resize(size_t{1} << bits);
         for (int64_t i = sketches.offsets[0]; i < sketches.offsets[sketches.count]; ++i) {
@@ -37,8 +41,7 @@ class Frequency {
     uint8_t operator()(uint64_t element) const { return counters_[slot(element)]; }
 
    private:
-    // Sketches hold multiples and small values only, so their bits are mixed again.
-    size_t slot(uint64_t element) const { return (element * 0x9E3779B97F4A7C15u) >> shift_; }
+    size_t slot(uint64_t element) const { return mixed(element) >> shift_; }
 
     int shift_;
     std::vector<uint8_t> counters_;
@@ -148,36 +151,39 @@ Level make_level(const SketchView& sketches, uint8_t level, const Frequency& fre
 class PrefixIndex {
    public:
     struct Entry {
-        uint64_t element;
+        uint64_t key;  // the element, mixed; a bijection
         uint32_t native;
         uint32_t position;
     };
 
     explicit PrefixIndex(const Level& level) {
+        size_t count = 0;
+        for (const Participant& native : level.natives) count += native.prefix_count;
+        entries_.reserve(count);
         for (uint32_t n = 0; n < level.natives.size(); ++n) {
             const Participant& native = level.natives[n];
             for (uint32_t i = 0; i < native.prefix_count; ++i) {
                 const Probe& probe = level.prefix[native.prefix + i];
-                entries_.push_back({probe.element, n, probe.position});
+                entries_.push_back({mixed(probe.element), n, probe.position});
             }
         }
         std::sort(entries_.begin(), entries_.end(), [](const Entry& x, const Entry& y) {
-            return x.element != y.element ? x.element < y.element : x.native < y.native;
+            return x.key != y.key ? x.key < y.key : x.native < y.native;
         });
-        int bits = static_cast<int>(std::bit_width(entries_.size()));
-        shift_ = 64 - std::max(bits, 1);
+        // The leading bits of a key lead to a short stretch of the sorted entries.
+        shift_ = 64 - std::max(static_cast<int>(std::bit_width(entries_.size())), 1);
         starts_.assign((size_t{1} << (64 - shift_)) + 1, 0);
-        for (const Entry& entry : entries_) ++starts_[(entry.element >> shift_) + 1];
+        for (const Entry& entry : entries_) ++starts_[(entry.key >> shift_) + 1];
         for (size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
     }
 
     std::span<const Entry> find(uint64_t element) const {
-        // Leading bits lead to a short stretch of the sorted entries.
-        const Entry* first = entries_.data() + starts_[element >> shift_];
-        const Entry* last = entries_.data() + starts_[(element >> shift_) + 1];
-        while (first < last && first->element < element) ++first;
+        const uint64_t key = mixed(element);
+        const Entry* first = entries_.data() + starts_[key >> shift_];
+        const Entry* last = entries_.data() + starts_[(key >> shift_) + 1];
+        while (first < last && first->key < key) ++first;
         const Entry* end = first;
-        while (end < last && end->element == element) ++end;
+        while (end < last && end->key == key) ++end;
         return {first, end};
     }
 

@@ -198,12 +198,10 @@ class LineParser {
             if (*p_ == '{' || *p_ == '[') {
                 open_.push_back(*p_++);
                 skip_space();
-                if (open_.back() == '{' && p_ < end_ && *p_ != '}' && !skip_key()) return false;
-                if (p_ < end_ && (*p_ == '}' || *p_ == ']')) {
-                    if (!close()) return false;
-                } else {
-                    continue;
-                }
+                const bool empty = p_ < end_ && (*p_ == '}' || *p_ == ']');
+                if (!empty && open_.back() == '{' && !skip_key()) return false;
+                if (!empty) continue;
+                if (!close()) return false;
             } else if (*p_ == '"' ? !skip_string() : !skip_scalar()) {
                 return false;
             }

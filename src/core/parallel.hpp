@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -35,7 +34,7 @@ void in_parallel(size_t pieces, size_t threads, MakeWorker&& make_worker) {
     helpers.reserve(wanted);
     try {
         for (size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
-    } catch (const std::system_error&) {
+    } catch (...) {
         // The system has no more threads to give; those that run do all the work.
     }
     work();

@@ -16,8 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly import _core
-from roughly.clustering.collection import Collection, PairTable, Sketches
+from roughly.clustering.collection import PairTable, Sketches
 from roughly.clustering.equivalence import KINDS, Groups
+from roughly.documents.skipped import Skipped
 from roughly.errors import ParameterError
 
 
@@ -27,20 +28,23 @@ def exact_ratio(name: str, value: float | Fraction) -> Fraction:
         ratio = value if isinstance(value, Fraction) else Fraction(str(value))
     except (ValueError, ZeroDivisionError):
         ratio = Fraction(0)
+    ratio = ratio.limit_denominator((1 << 32) - 1)
     if not 0 < ratio <= 1:
         raise ParameterError(f"{name}: out of range: {value!r}, wanted more than 0 and at most 1")
-    return ratio.limit_denominator((1 << 32) - 1)
+    return ratio
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Clusters:
     """The clusters of a collection at one threshold."""
 
-    collection: Collection
+    ids: pa.Array  # of all documents, in document order
+    dates: pa.Array
     groups: Groups
     sketches: Sketches  # of the representatives
-    pairs: PairTable  # of representatives, numbered as in `sketches`, down to the floor
+    joined: PairTable  # of representatives, numbered as in `sketches`, down to the floor
     links: PairTable  # those of the forest, heaviest first
+    skipped: Skipped  # what could not be read, by reason
     floor: Fraction
     threshold: Fraction
     threads: int
@@ -61,7 +65,7 @@ class Clusters:
 
     def __iter__(self) -> Iterator[list[str]]:
         """The ids of each cluster of two documents or more, in document order."""
-        first, ids = self._first(), self.collection.ids
+        first, ids = self._first(), self.ids
         order = np.argsort(first, kind="stable")
         starts = np.flatnonzero(np.diff(first[order], prepend=-1))
         for rows in np.split(order, starts[1:]):
@@ -70,10 +74,12 @@ class Clusters:
 
     def __repr__(self) -> str:
         clusters, sizes = self._sizes()
+        noun = "cluster" if len(clusters) == 1 else "clusters"
+        skipped = f", {self.skipped.count} skipped" if self.skipped.count else ""
         return (
-            f"Clusters({len(self.collection)} documents, {len(clusters)}"
-            f" {'cluster' if len(clusters) == 1 else 'clusters'} of {int(sizes.sum())} documents"
-            f" at threshold {float(self.threshold)}, floor {float(self.floor)})"
+            f"Clusters({len(self.ids)} documents{skipped}, {len(clusters)} {noun} of"
+            f" {int(sizes.sum())} documents at threshold {float(self.threshold)},"
+            f" floor {float(self.floor)})"
         )
 
     def documents(self) -> pa.Table:
@@ -86,17 +92,17 @@ class Clusters:
         common, sampled = self._to_representative(first)
         kind = self.groups.kind.copy()
         named = np.array([*KINDS, "near"], dtype=object)
-        near = (self._representative_of(first) != self.groups.representative) & (first != rows)
+        near = first != self.groups.representative
         kind[near] = len(KINDS)
         names = named[kind]
         names[first == rows] = None
         numbers = np.cumsum(first == rows) - 1
         return pa.table(
             {
-                "id": self.collection.ids,
-                "date": self.collection.dates,
+                "id": self.ids,
+                "date": self.dates,
                 "cluster": pa.array(numbers[first], pa.int64()),
-                "representative": self.collection.ids.take(pa.array(first)),
+                "representative": self.ids.take(pa.array(first)),
                 "kind": pa.array(names.tolist(), pa.string()),
                 "resemblance": pa.array(common / np.maximum(sampled, 1), pa.float64()),
             }
@@ -121,10 +127,25 @@ class Clusters:
         return pa.table(
             {
                 "cluster": pa.array(numbers[clusters], pa.int64()),
-                "representative": self.collection.ids.take(pa.array(clusters)),
+                "representative": self.ids.take(pa.array(clusters)),
                 "size": pa.array(sizes, pa.int64()),
                 "weakest_link": pa.array(weakest[clusters]),
                 "smallest_resemblance": pa.array(smallest[clusters]),
+            }
+        )
+
+    def pairs(self) -> pa.Table:
+        """A row a pair of representatives down to the floor: a, b, common, sampled, resemblance
+        (common / sampled, the estimate)."""
+        rows = self.groups.representatives
+        a, b, common, sampled = self.joined.astype(np.int64).T
+        return pa.table(
+            {
+                "a": self.ids.take(pa.array(rows[a])),
+                "b": self.ids.take(pa.array(rows[b])),
+                "common": pa.array(common),
+                "sampled": pa.array(sampled),
+                "resemblance": pa.array(common / np.maximum(sampled, 1)),
             }
         )
 
@@ -172,14 +193,10 @@ class Clusters:
         ratio = self.threshold.numerator, self.threshold.denominator
         rows = self.groups.representatives
         roots = _core.components(self.links, len(rows), *ratio)
-        of_row = np.zeros(len(self.collection), dtype=np.int64)
+        of_row = np.zeros(len(self.ids), dtype=np.int64)
         of_row[rows] = rows[roots]
         first: npt.NDArray[np.int64] = of_row[self.groups.representative]
         return first
-
-    def _representative_of(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        found: npt.NDArray[np.int64] = self.groups.representative[rows]
-        return found
 
     def _sizes(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """First document and size of each cluster of two or more."""
@@ -191,7 +208,7 @@ class Clusters:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """common and sampled of every document and the first of its cluster."""
         rows = self.groups.representatives
-        number = np.zeros(len(self.collection), dtype=np.int64)
+        number = np.zeros(len(self.ids), dtype=np.int64)
         number[rows] = np.arange(len(rows))
         pairs = np.zeros((len(rows), 4), dtype=np.uint32)
         pairs[:, 0] = number[first[rows]]
