@@ -103,3 +103,15 @@ def test_simd_object_defines_no_weak_symbol(source: Path) -> None:
     assert symbols
     weak = {name for name, kind, *_ in symbols if kind in "WwVvu"} - HARMLESS
     assert not weak, "make it static, or put it into an unnamed namespace"
+
+
+def test_the_unicode_table_is_what_its_script_writes() -> None:
+    if not Path("/usr/share/unicode/UnicodeData.txt").is_file():
+        optional("unicode", "/usr/share/unicode is not there")
+    script = [sys.executable, "tools/unicode_table.py", "--check"]
+    assert subprocess.run(script, cwd=ROOT).returncode == 0
+
+
+def test_the_entity_table_is_what_its_script_writes() -> None:
+    script = [sys.executable, "tools/entity_table.py", "--check"]
+    assert subprocess.run(script, cwd=ROOT).returncode == 0
