@@ -1,4 +1,4 @@
-"""Documents from paths: what is found, how it is named, what is skipped; ids, dates, batches."""
+"""Documents from paths: what is found, how it is named, what is skipped; ids, batches."""
 
 import gzip
 import io
@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import threading
+import tracemalloc
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +18,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roughly.documents import open_documents, open_inputs
-from roughly.documents.date import iso_date, iso_dates
 from roughly.documents.unique_id import UniqueIds
 from roughly.errors import DocumentError, ParameterError
 from tests.reading import read, rows, texts
@@ -95,6 +95,37 @@ def test_what_is_in_a_directory_need_not_be_text(tmp_path: Path) -> None:
     assert [(Path(u.name).name, u.reason) for u in documents.skipped.first] == [
         ("list.json", "no such field")
     ]
+
+
+def test_what_is_no_text_is_not_read_whole(tmp_path: Path) -> None:
+    noise = random.Random(3).randbytes(1 << 20) * 16
+    (tmp_path / "a.mp4").write_bytes(noise)
+    (tmp_path / "b.tar.gz").write_bytes(gzip.compress(noise, 1))
+    (tmp_path / "c.img").write_bytes(bytes(1 << 24))
+    # Cut within a character where the look ends, with more controls than a text may be guessed by.
+    (tmp_path / "d.txt").write_bytes(b"\x01" * 65_535 + "é".encode() * 9)
+    (tmp_path / "e.txt").write_bytes("漢字 ".encode("utf-16") * 20_000)
+    documents = open_documents(tmp_path)
+    tracemalloc.start()
+    try:
+        found = [Path(id).name for batch in documents for id in batch.column("id").to_pylist()]
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found == ["d.txt", "e.txt"]
+    assert documents.skipped.ignored == {"not text": 3}
+    assert peak < 1 << 23
+
+
+def test_the_one_file_that_was_named_must_be_readable(tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_bytes(b"garbage")
+    (tmp_path / "y.txt").write_bytes(b"y")
+    with pytest.raises(DocumentError, match=r"x\.parquet: cannot read: "):
+        list(open_documents(tmp_path / "x.parquet"))
+    for several in (tmp_path, [tmp_path / "x.parquet", tmp_path / "y.txt"]):
+        documents = open_documents(several)
+        assert texts(documents) == ["y"]
+        assert documents.skipped.reasons == {"cannot be read": 1}
 
 
 def test_what_is_not_there_is_an_error_at_once(tmp_path: Path) -> None:
@@ -239,62 +270,6 @@ def test_many_repeats_are_numbered_without_gaps() -> None:
     assert sorted(found) == sorted(
         name if n == 1 else f"{name}#{n}" for name in "xy" for n in range(1, 2501)
     )
-
-
-# value in a record -> date of the document
-DATES = {
-    "2026": "2026",
-    "2026-11": "2026-11",
-    "2026-11-15": "2026-11-15",
-    "2026-11-15T08:30:00Z": "2026-11-15T08:30:00Z",
-    "2026-11-15T08:30:00.25Z": "2026-11-15T08:30:00.25Z",
-    "2026-11-15 08:30:00": "2026-11-15T08:30:00Z",
-    "2026-11-15T08:30": "2026-11-15T08:30:00Z",
-    "2026-11-15T10:30:00+02:00": "2026-11-15T08:30:00Z",
-    "20261115": "2026-11-15",
-    "20261115083000": "2026-11-15T08:30:00Z",
-    "1794731400": "2026-11-15T08:30:00Z",
-    "1794731400000": "2026-11-15T08:30:00Z",
-    "1794731400.5": "2026-11-15T08:30:00Z",
-    "Sun, 15 Nov 2026 08:30:00 GMT": "2026-11-15T08:30:00Z",
-    "Sun, 15 Nov 2026 10:30:00 +0200": "2026-11-15T08:30:00Z",
-    "yesterday": None,
-    "2026-13-01": None,
-    "99": None,
-    "": None,
-}
-
-
-@pytest.mark.parametrize("given", DATES)
-def test_dates(given: str) -> None:
-    assert iso_dates(pa.array([given, None]))[0].to_pylist() == [DATES[given], None]
-    assert iso_date(given) == DATES[given] or given == "2026-11-15T08:30:00.25Z"
-
-
-def test_dates_of_other_types() -> None:
-    from datetime import UTC, date, datetime, timedelta, timezone
-
-    moment = datetime(2026, 11, 15, 8, 30, tzinfo=UTC)
-    east = moment.astimezone(timezone(timedelta(hours=2)))
-    zoned = pa.array([east], pa.timestamp("ms", "Europe/Helsinki"))
-    for column, wanted in (
-        (zoned, "2026-11-15T08:30:00Z"),
-        (pa.array([moment.replace(tzinfo=None)]), "2026-11-15T08:30:00Z"),
-        (pa.array([date(2026, 11, 15)]), "2026-11-15"),
-        (pa.array([1794731400]), "2026-11-15T08:30:00Z"),
-        (pa.array(["2026"]).dictionary_encode(), "2026"),
-        (pa.array([None]), None),
-        (pa.array([b"\xff"]), None),
-    ):
-        assert iso_dates(column)[0].to_pylist() == [wanted]
-
-
-def test_dates_that_are_none_are_counted(tmp_path: Path) -> None:
-    records = [{"text": "x", "date": value} for value in ("2026", "soon", None, 1794731400, [])]
-    found, documents = read(tmp_path / "x.jsonl", lines(*records))
-    assert [row["date"] for row in found] == ["2026", None, None, "2026-11-15T08:30:00Z", None]
-    assert documents.skipped.unread_dates == 2
-    assert not documents.skipped
 
 
 def test_fields_are_guessed_by_name_and_the_guess_is_shown(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
@@ -62,6 +63,8 @@ def packed(name: str, data: bytes) -> bytes:
 def test_json_lines(
     given: list[dict[str, Any]], end: str, ascii: bool, name: str, batch_bytes: int
 ) -> None:
+    # In a file that was named some record must have the fields that were.
+    given = [*given, {"text": "last", "id": "last"}]
     lines = [json.dumps(record, ensure_ascii=ascii).encode() for record in given]
     data = end.encode().join(lines)
     options = {"text_field": "text", "id_field": "id", "batch_bytes": batch_bytes}
@@ -166,8 +169,8 @@ def test_csv_that_is_not_as_it_should_be(tmp_path: Path) -> None:
     latin = "text\ncafé crème brûlée\n".encode("latin-1")
     found, _ = read(tmp_path / "b.csv", b"\xef\xbb\xbf" + latin)
     assert found[0]["content"].decode() == "café crème brûlée"
-    _, documents = read(tmp_path / "c.csv", "text,id\nx,1\n".encode("utf-16"))
-    assert "UTF-16" in str(documents.skipped.first[0])
+    with pytest.raises(DocumentError, match=r"c\.csv: cannot read: it is UTF-16, wanted UTF-8"):
+        read(tmp_path / "c.csv", "text,id\nx,1\n".encode("utf-16"))
     with pytest.raises(DocumentError, match=r"no column 'body' for the text: the first row names"):
         list(open_documents(tmp_path / "a.csv", text_field="body"))
 
@@ -284,3 +287,39 @@ def test_columns_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match="no field looks like the text: the fields are n"):
         list(open_documents(pa.table({"n": [1]})))
     assert [row["content"] for row in rows(open_documents(table, text_field="n"))] == [b"1"]
+
+
+def lines(records: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+@pytest.mark.parametrize("role", ["text", "id", "date"])
+def test_a_field_that_no_record_has(role: str, tmp_path: Path) -> None:
+    records: list[dict[str, Any]] = [{"text": "a", "n": 1}, {"text": "b", "n": 2}]
+    path = tmp_path / "a.jsonl"
+    path.write_text(lines(records))
+    (tmp_path / "a.csv").write_text("text,n\na,1\n")
+    field: dict[str, Any] = {f"{role}_field": "nope"}
+    for source in (
+        *(path, [path], tmp_path / "a.csv", records, tuple(records), iter(records)),
+        *(pd.DataFrame(records), pa.Table.from_pylist(records)),
+    ):
+        with pytest.raises(
+            DocumentError, match=rf"'nope' for the {role}.*text, ?n\n.*{role}_field"
+        ):
+            list(open_documents(source, **field))
+    # A field that comes late is there; and what was found may be something else.
+    late = records * 100 + [{"text": "c", "nope": "2026"}]
+    path.write_text(lines(late))
+    wanted = 1 if role == "text" else 201
+    for source in (path, late, iter(late)):
+        assert len(rows(open_documents(source, batch_bytes=50, **field))) == wanted
+    path.write_text(lines(records))
+    assert len(rows(open_documents(str(tmp_path / "*.jsonl"), **field))) == 2 * (role != "text")
+
+
+def test_the_field_without_text_is_named_as_the_caller_named_it() -> None:
+    for items in ([{"txt": "a"}], iter([{"body": None}]), [{"body": "x"}, {"body": None}]):
+        name = "nope" if items == [{"txt": "a"}] else "body"
+        with pytest.raises(DocumentError, match=rf"no text: null in field '{name}'"):
+            list(open_documents(items, text_field=name, strict=True))

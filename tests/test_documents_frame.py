@@ -116,7 +116,7 @@ def test_dates_of_python() -> None:
         {"text": "b", "date": datetime(2026, 11, 15, 8, 30)},
         {"text": "c", "date": 1794731400},
     ]
-    wanted = ["2026-11-15", "2026-11-15T08:30:00Z", "2026-11-15T08:30:00Z"]
+    wanted = ["2026-11-15", "2026-11-15T08:30:00", "2026-11-15T08:30:00"]
     assert [row["date"] for row in rows(open_documents(items))] == wanted
     frame = pd.DataFrame({"text": ["a"], "date": [datetime(2026, 11, 15, 8, 30)]})
     assert [row["date"] for row in rows(open_documents(frame))] == wanted[1:2]

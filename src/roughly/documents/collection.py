@@ -101,17 +101,22 @@ class Documents:
 
     def _read(self, reading: Reading) -> Iterator[Row | Piece]:
         for number, source in enumerate(self.sources):
+            begun = False
             try:
                 self._fields(source)
                 module, _, read = _FORMATS[source.format]
-                yield from _reader(module, read)(number, source, reading)
+                for item in _reader(module, read)(number, source, reading):
+                    begun = True
+                    yield item
             except MissingField as error:
                 # What was named must be understood; what was found may be something else.
                 if not source.found:
                     raise
                 reading.skipped.add(source.name, "no such field", error.message, error.hint)
             except (OSError, pa.ArrowException) as error:
-                if source.path is None:  # no document is at fault, but what was handed over
+                # What was handed over, or the one file that was named: nothing is left to read.
+                alone = len(self.sources) == 1 and not source.found and not begun
+                if source.path is None or alone:
                     raise DocumentError(f"{source.name}: cannot read: {reason(error)}") from error
                 reading.skipped.add(source.name, "cannot be read", reason(error))
             finally:

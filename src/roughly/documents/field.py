@@ -35,6 +35,11 @@ class Wanted:
     id: str | None = None
     date: str | None = None
 
+    def named(self) -> dict[str, str]:
+        """Role -> the name that the caller said."""
+        roles = (("text", self.text), ("id", self.id), ("date", self.date))
+        return {role: name for role, name in roles if name is not None}
+
 
 @dataclass(frozen=True, slots=True)
 class Fields:
@@ -44,6 +49,8 @@ class Fields:
     id: str | None = None
     date: str | None = None
     guessed: tuple[str, ...] = ()
+    # what the caller calls the text, where it was copied to a column of another name
+    text_label: str | None = None
 
     def names(self) -> list[str]:
         """The columns to read, the text first, none twice."""
@@ -62,9 +69,33 @@ class MissingField(DocumentError):
     """A source without the fields that are wanted: a parameter is wrong rather than a document."""
 
 
-def choose(wanted: Wanted, names: list[str], textual: list[str], subject: str) -> Fields:
-    """The fields of records with these `names`, of which those in `textual` hold text."""
+def check_present(absent: dict[str, str], names: list[str], subject: str) -> None:
+    """Raises for the first of `absent`, roles and the fields that no record had for them."""
+    for role, name in absent.items():
+        raise MissingField(
+            f"{subject}: no field {name!r} for the {role} in any record: "
+            f"the fields are {', '.join(names[:20]) or 'none'}",
+            hint=f"name one of them with {role}_field (--{role}-field)",
+        )
+
+
+def choose(
+    wanted: Wanted,
+    names: list[str],
+    textual: list[str],
+    subject: str,
+    dateless: dict[str, str] | None = None,
+) -> Fields:
+    """The fields of records with these `names`, of which those in `textual` hold text. `dateless`
+    has those that cannot be dates, each with its type."""
     guessed = []
+    dateless = dateless or {}
+    if wanted.date in dateless:
+        raise MissingField(
+            f"{subject}: field {wanted.date!r} cannot be the date: it is of type "
+            f"{dateless[wanted.date]}, wanted text, numbers or dates",
+            hint="name another one with date_field (--date-field)",
+        )
     text = wanted.text
     if text is None:
         text = _first(TEXT, textual)
@@ -82,7 +113,7 @@ def choose(wanted: Wanted, names: list[str], textual: list[str], subject: str) -
     id, date = wanted.id, wanted.date
     if id is None and (id := _first(ID, rest)):
         guessed.append("id")
-    if date is None and (date := _first(DATE, rest)):
+    if date is None and (date := _first(DATE, [name for name in rest if name not in dateless])):
         guessed.append("date")
     return Fields(text, id, date, tuple(guessed))
 

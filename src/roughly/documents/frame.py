@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 import pyarrow as pa
 
 from roughly.documents.batch import Piece
-from roughly.documents.field import Fields, Wanted, choose
+from roughly.documents.field import Fields, Wanted, check_present, choose
 from roughly.documents.file import reason
 from roughly.documents.path import delete_with, temporary_file
 from roughly.documents.reading import Reading
 from roughly.documents.source import Source
-from roughly.documents.table import Rows, fields_of_schema
+from roughly.documents.table import Rows, dateless, fields_of_schema
 from roughly.errors import DocumentError, ParameterError
 
 NAME = "documents"
@@ -62,7 +63,8 @@ def memory_source(data: Any, wanted: Wanted, batch_bytes: int) -> Source:
     if not _is_table(data) and iter(data) is data:
         items, first = _peeked(data)
         fields = _fields_of_items(first, wanted)
-        return _spooled(_ITEM_SCHEMA, _item_batches(items, fields, batch_bytes), _ITEM_FIELDS)
+        parts = _item_batches(items, fields, wanted, batch_bytes)
+        return _spooled(_ITEM_SCHEMA, parts, replace(_ITEM_FIELDS, text_label=fields.text))
     return source
 
 
@@ -75,7 +77,9 @@ def memory_fields(source: Source, wanted: Wanted) -> Fields:
         names = [str(name) for name in data.columns]
         # An empty column of objects counts as text: which of them it is, the name must say.
         textual = [str(n) for n in data.columns if _is_pandas_text(data[n])]
-        return choose(wanted, names, textual, source.name)
+        absent = {role: name for role, name in wanted.named().items() if name not in names}
+        check_present(absent, names, source.name)
+        return choose(wanted, names, textual, source.name, _pandas_dateless(data))
     if isinstance(data, pa.Table):
         return fields_of_schema(data.schema, wanted, source.name)
     if hasattr(data, "__arrow_c_stream__"):
@@ -98,8 +102,8 @@ def read_memory(number: int, source: Source, reading: Reading) -> Iterator[Piece
     elif hasattr(data, "__arrow_c_stream__"):
         parts = _stream(data)
     else:
-        parts = _item_batches(data, fields, reading.batch_bytes)
-        fields = _ITEM_FIELDS
+        parts = _item_batches(data, fields, reading.wanted, reading.batch_bytes)
+        fields = replace(_ITEM_FIELDS, text_label=fields.text)
     rows = Rows(number, source, fields, reading)
     for part in parts:
         if len(part):
@@ -135,6 +139,18 @@ def _is_pandas(data: Any) -> bool:
 def _is_pandas_text(column: Any) -> bool:
     kind = str(column.dtype)
     return kind in ("object", "category") or kind.startswith(("str", "large_string"))
+
+
+def _pandas_dateless(frame: Any) -> dict[str, str]:
+    """The columns that cannot be dates by their first values, each with its type."""
+    found: dict[str, str] = {}
+    for number, name in enumerate(frame.columns):
+        sample = frame.iloc[:_SAMPLE_ITEMS, number]
+        try:
+            found |= dateless([str(name)], [_pandas_column(sample).type])
+        except pa.ArrowException:
+            found[str(name)] = str(sample.dtype)  # a type that Arrow does not have
+    return found
 
 
 def _pandas_chunks(frame: Any, fields: Fields) -> Iterator[pa.Table]:
@@ -179,11 +195,17 @@ def _fields_of_items(first: list[Any], wanted: Wanted) -> Fields:
 
 
 def _item_batches(
-    items: Iterable[Any], fields: Fields, batch_bytes: int
+    items: Iterable[Any], fields: Fields, wanted: Wanted, batch_bytes: int
 ) -> Iterator[pa.RecordBatch]:
+    """The items as rows; at their end an error if no dict had a field that the caller named."""
+    absent = wanted.named()
+    names: list[str] | None = None  # of the first dict
     rows: list[tuple[bytes | None, str | None, str | None]] = []
     size = 0
     for item in items:
+        if absent and isinstance(item, Mapping):
+            names = [str(name) for name in item] if names is None else names
+            absent = {role: name for role, name in absent.items() if name not in item}
         row = _row(item, fields)
         rows.append(row)
         size += len(row[0] or b"") + 1
@@ -192,6 +214,8 @@ def _item_batches(
             rows, size = [], 0
     if rows:
         yield _item_batch(rows)
+    if names is not None:
+        check_present(absent, names, NAME)
 
 
 def _item_batch(rows: list[tuple[bytes | None, str | None, str | None]]) -> pa.RecordBatch:

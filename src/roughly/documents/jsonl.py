@@ -16,7 +16,7 @@ import pyarrow as pa
 from roughly import _core
 from roughly.documents.batch import Piece
 from roughly.documents.block import Block, blocks
-from roughly.documents.field import Fields, MissingField, Wanted, choose
+from roughly.documents.field import Fields, MissingField, Wanted, check_present, choose
 from roughly.documents.reading import Reading
 from roughly.documents.skipped import NO_TEXT
 from roughly.documents.source import HEAD_BYTES, Source
@@ -38,6 +38,20 @@ _TEXTLESS = {
 
 def fields_of(source: Source, wanted: Wanted) -> Fields:
     """The fields that the first lines have."""
+    head, names, textual = _sample(source)
+    if not names and wanted.text is None:
+        if not head.strip():
+            return Fields("text")  # nothing to read, by whatever name
+        first = head.lstrip()[:40].split(b"\n")[0].decode(errors="replace")
+        raise MissingField(
+            f"{source.name}: is not JSON Lines: it begins with {first!r}",
+            hint="an object a line is wanted; of a list, jq -c '.[]' FILE makes that",
+        )
+    return choose(wanted, names, textual, source.name)
+
+
+def _sample(source: Source) -> tuple[bytes, list[str], list[str]]:
+    """The beginning of a file, the names that its first records have, and those of text."""
     with source.open() as stream:
         head = stream.read(HEAD_BYTES)
         while b"\n" not in head and (more := stream.read(len(head))):
@@ -53,22 +67,17 @@ def fields_of(source: Source, wanted: Wanted) -> Fields:
         if isinstance(record, dict):
             names |= dict.fromkeys(record)
             textual |= {name: None for name, value in record.items() if isinstance(value, str)}
-    if not names and wanted.text is None:
-        if not head.strip():
-            return Fields("text")  # nothing to read, by whatever name
-        first = head.lstrip()[:40].split(b"\n")[0].decode(errors="replace")
-        raise MissingField(
-            f"{source.name}: is not JSON Lines: it begins with {first!r}",
-            hint="an object a line is wanted; of a list, jq -c '.[]' FILE makes that",
-        )
-    return choose(wanted, list(names), list(textual), source.name)
+    return head, list(names), list(textual)
 
 
 def read_jsonl(number: int, source: Source, reading: Reading) -> Iterator[Piece]:
-    """The documents of one file, a block of lines at a time."""
+    """The documents of one file, a block of lines at a time; at its end an error if the file was
+    named and no record has a field that the caller named."""
     assert source.fields is not None
     fields = source.fields
     names = fields.names()
+    absent = {} if source.found else reading.wanted.named()
+    objects = 0
     position = line = 0
     for block in blocks(source, reading, _cut):
         data, at, size = _whole_lines(block)
@@ -79,6 +88,14 @@ def read_jsonl(number: int, source: Source, reading: Reading) -> Iterator[Piece]
             n -= 1  # half a line
         content, kind = _column(columns, names.index(fields.text))
         bad = (error != 0) | ((kind != _STRING) & (kind != _SCALAR))
+        if absent:
+            read = error[:n] == 0
+            objects += int(read.sum())
+            absent = {
+                role: name
+                for role, name in absent.items()
+                if not (read & (_column(columns, names.index(name))[1][:n] != _MISSING)).any()
+            }
         # The line end belongs to its record; the last line may have none.
         piece = Piece(
             number,
@@ -101,6 +118,8 @@ def read_jsonl(number: int, source: Source, reading: Reading) -> Iterator[Piece]
         if block.damage is not None:
             name = f"{source.name}, after line {line:,}"
             reading.skipped.add(name, "damaged compression", block.damage)
+    if absent and objects:
+        check_present(absent, _sample(source)[1], source.name)
 
 
 def _whole_lines(block: Block) -> tuple[bytes, int, int]:

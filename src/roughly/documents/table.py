@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from roughly.documents.batch import Piece
+from roughly.documents.date import can_be_dates
 from roughly.documents.field import Fields, MissingField, Wanted, choose
 from roughly.documents.reading import Reading
 from roughly.documents.skipped import NO_TEXT
@@ -38,7 +39,7 @@ def fields_of_schema(schema: pa.Schema, wanted: Wanted, subject: str) -> Fields:
     except UnicodeDecodeError as error:
         raise pa.ArrowInvalid(f"the name of a column is damaged: {error}") from error
     textual = [name for name, type in zip(names, schema.types, strict=True) if _is_textual(type)]
-    fields = choose(wanted, names, textual, subject)
+    fields = choose(wanted, names, textual, subject, dateless(names, schema.types))
     for role, name in (("text", fields.text), ("id", fields.id), ("date", fields.date)):
         if name is not None and name not in names:
             raise MissingField(
@@ -47,6 +48,13 @@ def fields_of_schema(schema: pa.Schema, wanted: Wanted, subject: str) -> Fields:
                 hint=f"name one of them with {role}_field (--{role}-field)",
             )
     return fields
+
+
+def dateless(names: list[str], types: list[pa.DataType]) -> dict[str, str]:
+    """The columns that cannot be dates, each with its type."""
+    return {
+        name: str(type) for name, type in zip(names, types, strict=True) if not can_be_dates(type)
+    }
 
 
 def _is_textual(type: pa.DataType) -> bool:
@@ -98,10 +106,11 @@ class Rows:
         self.row += rows
 
     def _report_nulls(self, rows: Any) -> None:
+        label = self._fields.text_label or self._fields.text
         named = rows[: max(1, self._skipped.room)]
         for row in named.tolist():
             name = f"{self._source.name}, row {row + 1:,}"
-            self._skipped.add(name, NO_TEXT, f"null in field {self._fields.text!r}")
+            self._skipped.add(name, NO_TEXT, f"null in field {label!r}")
         self._skipped.add_more(NO_TEXT, len(rows) - len(named))
 
 
