@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from bench.page import page
+from bench.page import page, small_page
 from bench.text import english_texts
 
 # Documents in an Arrow batch: 20 MB of text. Readers of tables give batches of this size or more.
@@ -46,12 +46,20 @@ class Corpus:
         texts = self.texts if self.made else english_texts(self.page_count)
         return [page(text, number) for number, text in enumerate(texts[: self.page_count])]
 
+    @cached_property
+    def small_pages(self) -> list[str]:
+        """Pages of about 5 kB, whatever the others are."""
+        texts = english_texts(2 * self.page_count, words=300)
+        return [small_page(text, number) for number, text in enumerate(texts)]
+
     def description(self, which: str) -> str:
-        """What is measured on, in words; `which` is texts or pages."""
-        file = self.text_file if which == "texts" else self.html_file
-        found = describe(self.texts if which == "texts" else self.pages)
+        """What is measured on, in words; `which` is texts, pages or small_pages."""
+        file = {"texts": self.text_file, "pages": self.html_file}.get(which)
+        found = describe(getattr(self, which))
+        name = which.replace("_", " ")
+        origin = f"of {file.name}" if file else "made for this"
         return (
-            f"{found.documents:,} {which} {f'of {file.name}' if file else 'made for this'},"
+            f"{found.documents:,} {name} {origin},"
             f" {found.megabytes:.1f} MB, {found.mean_bytes:,} bytes on average,"
             f" {found.non_ascii:.2%} of them not ASCII; digest {found.digest}"
         )

@@ -23,6 +23,7 @@ from roughly import _core
 
 WORD = re.compile(r"\w+")
 LABEL = "HTML, adaptive:200 w=5"
+SMALL = "HTML of 5 kB, adaptive:200 w=5"
 # What both sides must leave out; lexbor's text() alone has it in.
 INVISIBLE = ["script", "style", "noscript", "template"]
 
@@ -80,12 +81,20 @@ def run(corpus: Corpus, scale: Scale) -> Section:
         for other in _core.simd_levels()
         if other != level
     ]
+    small = arrow_batches(corpus.small_pages)
+    small_size = sum(len(page.encode()) for page in corpus.small_pages)
+    section.notes.append(corpus.description("small_pages"))
+    threads += thread_tasks(SMALL, sketcher, small, small_size, "html")
     timings = measure(threads + others, scale)
+    small_best = timings[f"{SMALL}, {level}, 1 thread"].best
+    section.results.append(Result(f"{SMALL}, {level}, one core", small_best, "MB/s", ">=", 500.0))
     best = timings[f"{LABEL}, {level}, 1 thread"].best
     section.results.append(Result(f"{LABEL}, {level}, one core", best, "MB/s", ">=", 500.0))
     section.results += thread_results(LABEL, timings, None)
     section.timings = list(timings.values())
-    section.checks.append(merged(EQUAL, check_levels(LABEL, sketcher, batches, "html")))
+    checks = check_levels(LABEL, sketcher, batches, "html")
+    checks += check_levels(SMALL, sketcher, small, "html")
+    section.checks.append(merged(EQUAL, checks))
     if corpus.made:
         few = min(50, len(pages))
         section.checks.append(check_text_kept(corpus.texts[:few], corpus.pages[:few]))

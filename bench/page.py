@@ -102,6 +102,39 @@ def _picture(random: Random, site: Site) -> str:
     )
 
 
+def _body(random: Random, site: Site, text: str) -> str:
+    body: list[str] = []
+    for at, part in enumerate(part for part in text.split("\n\n") if part.strip()):
+        if at % 3 == 2:
+            body.append(f"<h2 id={_name(random, 9)}>{_words(random, 4)}</h2>\n")
+        body.append(_paragraph(random, site, part.strip()))
+        if at % 5 == 3:
+            body.append(_picture(random, site))
+        if at % 4 == 1:
+            body.append(f"<!-- {_name(random, 12)} slot={at} > <b> -->\n")
+    return "".join(body)
+
+
+def _related(random: Random, site: Site) -> str:
+    return "".join(
+        f"<div><div><h3>{_link(random, site, _words(random, 6))}</h3></div></div>\n"
+        for _ in range(_integer(random, 2, 12))
+    )
+
+
+def small_page(text: str, number: int) -> str:
+    """The text as a page with little around it: no style, no script, no menu."""
+    random = Random(7000 + number)
+    site = _site(number % SITES)
+    title = escape(_words(random, 7).capitalize())
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{title}</title></head>\n"
+        f"<body>\n<main>\n<h1>{title}</h1>\n{_body(random, site, text)}</main>\n"
+        f"<aside>\n{_related(random, site)}</aside>\n</body></html>\n"
+    )
+
+
 def page(text: str, number: int) -> str:
     """The text as page `number`, which also decides on which site it stands."""
     random = Random(6000 + number)
@@ -111,20 +144,8 @@ def page(text: str, number: int) -> str:
         f'<li class="{random.choices(site.classes)[0]}">{_link(random, site, label)}</li>\n'
         for label in site.menu
     )
-    paragraphs = [part for part in text.split("\n\n") if part.strip()]
-    body: list[str] = []
-    for at, part in enumerate(paragraphs):
-        if at % 3 == 2:
-            body.append(f"<h2 id={_name(random, 9)}>{_words(random, 4)}</h2>\n")
-        body.append(_paragraph(random, site, part.strip()))
-        if at % 5 == 3:
-            body.append(_picture(random, site))
-        if at % 4 == 1:
-            body.append(f"<!-- {_name(random, 12)} slot={at} > <b> -->\n")
-    related = "".join(
-        f"<div><div><h3>{_link(random, site, _words(random, 6))}</h3></div></div>\n"
-        for _ in range(_integer(random, 2, 12))
-    )
+    body = _body(random, site, text)
+    related = _related(random, site)
     json = (
         f'{{"@context":"https://schema.org","@type":"Article","headline":"{title}","author":'
         f'{{"@type":"Person","name":"{_words(random, 2)}"}},"url":"https://{site.host}.example/"}}'
@@ -151,7 +172,7 @@ def page(text: str, number: int) -> str:
 {menu}</ul></nav></header>
 <main>
 <h1>{title}</h1>
-{"".join(body)}</main>
+{body}</main>
 <aside>
 {related}</aside>
 <footer><ul>
