@@ -1,21 +1,21 @@
 """`python -m bench [NAME ...]`: runs the benchmarks and prints their figures.
 
-Exit status: 0 when everything that was timed also did its work, whether or not targets were
-reached; 1 when a check failed, so that the figures are void; 2 for wrong arguments.
+`python -m bench PROGRAM ...` runs one of those that work on a whole corpus. Exit status: as
+`bench/session.py` has it, and 2 for wrong arguments.
 """
 
 import argparse
-import json
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 
-from bench import html, machine, memory, peer, script, sketch, stage, startup
+from bench import html, memory, peer, script, sketch, stage, startup
 from bench.corpus import Corpus
 from bench.measure import FULL, QUICK, TINY, Scale
-from bench.report import Section, failures, summary, wrapped
+from bench.report import Section
+from bench.session import Session, add_output_options
 
 Benchmark = Callable[[Corpus, Scale], Section]
 
@@ -28,12 +28,16 @@ BENCHMARKS: dict[str, Benchmark] = {
     "startup": startup.run,
     "memory": memory.run,
 }
+# Whole corpora, minutes to hours: each is run by name, alone, with options of its own.
+PROGRAMS = ("debian", "dedup", "web1997", "mass")
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m bench",
         description="Speed, start-up and memory of roughly beside its peers.",
+        epilog=f"Further programs, with options of their own: {', '.join(PROGRAMS)};"
+        " python -m bench PROGRAM --help",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -45,10 +49,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--text", type=Path, metavar="FILE", help="texts from JSON Lines (.gz)")
     parser.add_argument("--html", type=Path, metavar="FILE", help="pages from JSON Lines (.gz)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure there too")
-    parser.add_argument(
-        "--record", type=Path, metavar="FOLDER", help="write DATE-MACHINE.json and .txt there"
-    )
+    add_output_options(parser)
     arguments = parser.parse_args(argv)
     for name in arguments.name:
         if name not in BENCHMARKS:
@@ -60,49 +61,19 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    arguments = _arguments(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in PROGRAMS:
+        program: Callable[[Sequence[str]], int] = import_module(f"bench.{words[0]}").main
+        return program(words[1:])
+    arguments = _arguments(words)
     # Inherited, it would decide what the figures of the other levels are.
     os.environ.pop("ROUGHLY_SIMD", None)
     scale = TINY if arguments.tiny else QUICK if arguments.quick else FULL
     corpus = Corpus(scale.texts, scale.pages, arguments.text, arguments.html)
-    record = machine.machine()
-    printed: list[str] = []
-
-    def say(*lines: str) -> None:
-        printed.extend(lines)
-        print(*lines, sep="\n", flush=True)
-
-    for line in machine.lines(record):
-        say(*wrapped(line))
-    say(f"size: {scale.name}")
-    sections: list[Section] = []
+    session = Session(scale.name)
     for name in arguments.name or BENCHMARKS:
-        section = BENCHMARKS[name](corpus, scale)
-        sections.append(section)
-        say("", *section.lines())
-    say("", *summary(sections))
-    failed = failures(sections)
-
-    output = {
-        "machine": record,
-        "size": scale.name,
-        "valid": not failed,
-        "sections": [section.to_json() for section in sections],
-    }
-    text = json.dumps(output, indent=1, ensure_ascii=False) + "\n"
-    # The seconds of all rounds in one line.
-    text = re.sub(r"\[[\d\s.,e-]+\]", lambda numbers: " ".join(numbers[0].split()), text)
-    if arguments.json:
-        arguments.json.write_text(text, "utf-8")
-    if failed:
-        print("bench: the figures are void: a check failed", *failed, sep="\n", file=sys.stderr)
-        return 1
-    if arguments.record:
-        arguments.record.mkdir(parents=True, exist_ok=True)
-        base = arguments.record / machine.file_name(record)
-        base.with_name(base.name + ".json").write_text(text, "utf-8")
-        base.with_name(base.name + ".txt").write_text("\n".join(printed) + "\n", "utf-8")
-    return 0
+        session.add(BENCHMARKS[name](corpus, scale))
+    return session.finish(arguments.json, arguments.record)
 
 
 if __name__ == "__main__":

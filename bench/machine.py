@@ -13,7 +13,10 @@ from bench.measure import cores
 from roughly import _core
 
 # Everything whose speed or size shows in the figures.
-PACKAGES = ("roughly", "numpy", "pyarrow", "rich", "datasketch", "rensa", "selectolax", "scipy")
+PACKAGES = (
+    *("roughly", "numpy", "pyarrow", "rich", "scipy", "orjson"),
+    *("datasketch", "gaoya", "rensa", "selectolax", "text-dedup"),
+)
 
 
 def _first_line(path: str, pattern: str) -> str:

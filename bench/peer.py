@@ -10,7 +10,6 @@ sample pairs every estimate is checked against the exact resemblance of the same
 
 import importlib
 import os
-import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,25 +21,14 @@ import roughly
 from bench.corpus import Corpus, arrow_batches
 from bench.measure import Scale, Task, level_that_counts, measure
 from bench.report import Check, Result, Section
+from bench.shingle import WORD, W, shingles, words_fastest
 from bench.sketch import sketch_all
 from bench.text import edited, english_texts
 
-W = 5
 PERMUTATIONS = 128
-WORD = re.compile(r"[^\W_]+")
 
 Words = Callable[[str], list[str]]
 Estimates = Callable[[Sequence[str], Sequence[str]], list[float]]
-
-
-# For str.translate: of ASCII, letters and digits stay, and all else becomes a space.
-_SPACED = {code: " " for code in range(128) if not chr(code).isalnum()}
-
-
-def words_fastest(text: str) -> list[str]:
-    """The same words as roughly's, for text that needs no folding beyond lower case."""
-    lower = text.lower()
-    return lower.translate(_SPACED).split() if lower.isascii() else WORD.findall(lower)
 
 
 def words_by_expression(text: str) -> list[str]:
@@ -51,11 +39,6 @@ def words_by_expression(text: str) -> list[str]:
 def words_by_split(text: str) -> list[str]:
     """Other words: punctuation stays on them, so that a comma makes a shingle another one."""
     return text.lower().split()
-
-
-def shingles(words: Sequence[str], w: int = W) -> list[str]:
-    """Every w consecutive words as one string; the fastest way found in pure Python."""
-    return list(map(" ".join, zip(*(words[at:] for at in range(w)), strict=False)))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a benchmark has to say: timings, results with their targets, checks; as text and as JSON.
+"""What a benchmark has to say: timings, tables, results and their targets, checks; text and JSON.
 
 A result that misses its target says MISSED and nothing else happens: how fast a machine is decides
 nothing. A check that fails means that what was timed did not do its work, and the figures are void.
@@ -55,6 +55,29 @@ def merged(name: str, checks: Sequence[Check]) -> Check:
     return Check(name, bool(checks) and not wrong, detail)
 
 
+@dataclass(frozen=True)
+class Table:
+    """Figures side by side; the first column is text."""
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str | float | None]]  # None: nothing to say
+
+    def lines(self) -> Iterable[str]:
+        rows = [list(self.heads), *([_cell(value) for value in row] for row in self.rows)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for first, *others in rows:
+            cells = (text.rjust(width) for text, width in zip(others, widths[1:], strict=True))
+            yield "  " + "  ".join([first.ljust(widths[0]), *cells])
+
+
+def _cell(value: str | float | None) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, str | int):
+        return f"{value:,}" if isinstance(value, int) else value
+    return f"{value:,.{0 if abs(value) >= 1000 else 1 if abs(value) >= 10 else 3}f}"
+
+
 @dataclass
 class Section:
     """The outcome of one benchmark."""
@@ -62,6 +85,7 @@ class Section:
     name: str
     title: str
     notes: list[str] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
@@ -72,6 +96,10 @@ class Section:
             "name": self.name,
             "title": self.title,
             "notes": self.notes,
+            "tables": [
+                [dict(zip(table.heads, row, strict=True)) for row in table.rows]
+                for table in self.tables
+            ],
             "timings": [
                 {
                     "name": timing.name,
@@ -89,7 +117,9 @@ class Section:
                     "name": result.name,
                     "value": round(result.value, 3),
                     "unit": result.unit,
-                    "wanted": f"{result.relation} {result.wanted:g}" if result.wanted else None,
+                    "wanted": None
+                    if result.wanted is None
+                    else f"{result.relation} {result.wanted:g}",
                     "reached": result.reached,
                 }
                 for result in self.results
@@ -105,6 +135,8 @@ class Section:
         yield f"{self.name}: {self.title}"
         for note in self.notes:
             yield from wrapped(note, "    ")
+        for table in self.tables:
+            yield from table.lines()
         if self.timings:
             yield f"  {'MB/s':<58}{'best':>10}{'median':>10}{'by CPU':>10}{'rounds':>10}"
         for timing in self.timings:

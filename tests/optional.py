@@ -17,6 +17,7 @@ PARTS = {
     "unicode": "install Debian's unicode-data",
     "simd": "run on an x86-64 machine with AVX-512 (VBMI2)",
     "nm": "install binutils",
+    "tmpfs": "run as root, where a tmpfs can be mounted",
     "editable": "build with make, which leaves build/editable",
 }
 

@@ -141,7 +141,15 @@ def test_kinds() -> None:
         },
     ]
     assert found.pairs().to_pylist() == [
-        {"a": "1", "b": "4", "common": 29, "sampled": 31, "resemblance": 29 / 31}
+        {
+            "a": "1",
+            "b": "4",
+            "common": 29,
+            "sampled": 31,
+            "resemblance": 29 / 31,
+            "containment": None,
+            "mass": False,
+        }
     ]
 
 

@@ -84,3 +84,18 @@ def test_ties_go_to_the_first_pair() -> None:
 def test_a_document_beyond_the_last() -> None:
     with pytest.raises(ValueError, match="beyond the last"):
         _core.spanning_forest(table([(0, N, 1, 2)]), N)
+
+
+@given(pairs, st.fractions(Fraction(1, 10), 1, max_denominator=10))
+def test_stars_never_chain(rows: list[Pair], threshold: Fraction) -> None:
+    weight = {(a, b): Fraction(x, n) for a, b, x, n in rows}
+    wanted: list[int] = []
+    for b in range(N):
+        centres = [
+            (-weight[a, b], a)
+            for a in range(b)
+            if wanted[a] == a and weight.get((a, b), 0) >= threshold
+        ]
+        wanted.append(min(centres)[1] if centres else b)
+    ratio = (threshold.numerator, threshold.denominator)
+    assert _core.stars(table(rows), N, *ratio).tolist() == wanted

@@ -20,7 +20,11 @@ void bind_compare(nanobind::module_& module);
 void bind_batch(nanobind::module_& module);
 void bind_hash(nanobind::module_& module);
 void bind_join(nanobind::module_& module);
+void bind_sketch_set(nanobind::module_& module);
 void bind_jsonl(nanobind::module_& module);
+void bind_checksum(nanobind::module_& module);
+void bind_mapping(nanobind::module_& module);
+void bind_greedy(nanobind::module_& module);
 
 // The level named; "" is ROUGHLY_SIMD of the environment, or the best of this machine.
 Simd simd_argument(std::string_view name);

@@ -96,6 +96,19 @@ void bind_join(nb::module_& module) {
         },
         "links"_a, "documents"_a, "numerator"_a, "denominator"_a,
         "For every document the first document of its cluster at that threshold.");
+    module.def(
+        "stars",
+        [](PairTable table, size_t documents, uint64_t numerator, uint64_t denominator) {
+            const auto pairs = checked(table, documents);
+            std::vector<uint32_t> centre;
+            {
+                nb::gil_scoped_release release;
+                centre = stars(pairs, documents, {numerator, denominator});
+            }
+            return to_array(std::move(centre));
+        },
+        "pairs"_a, "documents"_a, "numerator"_a, "denominator"_a,
+        "For every document the centre of its star at that threshold.");
 }
 
 }  // namespace roughly

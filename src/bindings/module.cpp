@@ -13,5 +13,9 @@ NB_MODULE(_core, module) {
     roughly::bind_compare(module);
     roughly::bind_hash(module);
     roughly::bind_join(module);
+    roughly::bind_sketch_set(module);
     roughly::bind_jsonl(module);
+    roughly::bind_checksum(module);
+    roughly::bind_mapping(module);
+    roughly::bind_greedy(module);
 }

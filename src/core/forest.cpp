@@ -1,6 +1,7 @@
 #include "forest.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -58,6 +59,22 @@ std::vector<uint32_t> components(std::span<const Pair> links, size_t documents, 
     std::vector<uint32_t> first(documents);
     for (uint32_t i = 0; i < documents; ++i) first[i] = sets.root(i);
     return first;
+}
+
+std::vector<uint32_t> stars(std::span<const Pair> pairs, size_t documents, Ratio threshold) {
+    std::vector<Pair> strong;
+    std::copy_if(pairs.begin(), pairs.end(), std::back_inserter(strong),
+                 [&](const Pair& pair) { return reaches(pair, threshold); });
+    std::sort(strong.begin(), strong.end(),
+              [](const Pair& x, const Pair& y) { return x.b != y.b ? x.b < y.b : heavier(x, y); });
+    std::vector<uint32_t> centre(documents);
+    std::iota(centre.begin(), centre.end(), 0u);
+    // By the time a document comes up it is known which ones before it are centres.
+    for (size_t i = 0; i < strong.size(); ++i) {
+        const Pair& pair = strong[i];
+        if (centre[pair.b] == pair.b && centre[pair.a] == pair.a) centre[pair.b] = pair.a;
+    }
+    return centre;
 }
 
 }  // namespace roughly

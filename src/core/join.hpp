@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "field.hpp"
+#include "pair.hpp"
 
 namespace roughly {
 
@@ -28,24 +28,6 @@ struct SketchView {
     const uint8_t* level;
     size_t count;
 };
-
-// A number from 0 to 1 without rounding: pairs are compared by cross-multiplication.
-struct Ratio {
-    uint64_t numerator;
-    uint64_t denominator;
-};
-
-struct Pair {
-    uint32_t a;  // a < b, positions in the view
-    uint32_t b;
-    uint32_t common;   // sampled elements that both have
-    uint32_t sampled;  // sampled elements of either: common / sampled is the estimate
-};
-
-inline bool reaches(const Pair& pair, Ratio threshold) {
-    return uint128{pair.common} * threshold.denominator >=
-           uint128{threshold.numerator} * pair.sampled;
-}
 
 // Ascending by (a, b). `smallest` is the K of min:K sketches, of which only the K smallest elements
 // of a union are a sample (unless both are whole), and 0 for the others. 0 < floor <= 1.

@@ -13,10 +13,14 @@ from roughly.sketcher import Sketcher, preset
 
 if TYPE_CHECKING:
     from roughly.clustering import Clusters, cluster
+    from roughly.corpus import Corpus
+    from roughly.deduplication import Deduplicated, dedup
 
 __all__ = [
     "Clusters",
     "Comparison",
+    "Corpus",
+    "Deduplicated",
     "DocumentError",
     "Estimate",
     "MismatchError",
@@ -31,6 +35,7 @@ __all__ = [
     "cluster",
     "compare",
     "containment",
+    "dedup",
     "preset",
     "resemblance",
 ]
@@ -46,4 +51,12 @@ def __getattr__(name: str) -> Any:
         from roughly import clustering
 
         return getattr(clustering, name)
+    if name == "Corpus":
+        from roughly.corpus import Corpus
+
+        return Corpus
+    if name in ("Deduplicated", "dedup"):
+        from roughly import deduplication
+
+        return getattr(deduplication, name)
     raise AttributeError(f"module 'roughly' has no attribute {name!r}")

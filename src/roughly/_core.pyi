@@ -120,6 +120,87 @@ def components(links: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), ord
     For every document the first document of its cluster at that threshold.
     """
 
+def stars(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], documents: int, numerator: int, denominator: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
+    """For every document the centre of its star at that threshold."""
+
+class SketchSet:
+    """Sketches in chunks, and those of them that take part in a join."""
+
+    def __init__(self, chunks: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], chunk_rows: int, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], smallest: int, files: Sequence[tuple[int, int]] = []) -> None:
+        """
+        chunks: (values, offsets) of chunk_rows rows each; rows: those that take part, in document order; size, level: of all rows; smallest: the K of min:K, else 0; files: open file, which is closed in the end, and first byte of every chunk's values.
+        """
+
+    def elements(self) -> int:
+        """Elements of all documents that take part."""
+
+    def use_frequencies(self, frequencies: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> None:
+        """Takes the frequencies, an array for each chunk, for what follows."""
+
+    def postings(self, measure: str, floor: tuple[int, int], level: int, begin: int, end: int, smallest_native: int, visited: bool, threads: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        Postings (key; position and document) by bucket, and where each bucket ends; writes the documents' elements at the level into counts.
+        """
+
+    def element_lists(self, first_bucket: int, last_bucket: int, cut_off: int, most_common: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], list[tuple[int, int, int]], int, int]:
+        """
+        Documents under each element that two or more have, where each list ends, the commonest elements (element, documents, first document), how many elements there are, and how many of them the cut-off took.
+        """
+
+    def add_expansions(self, lists: tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]], expansions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Adds to each document how often it comes before another one in a list."""
+
+    def expand(self, lists: Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], expansions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], floor: tuple[int, int], begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
+        """
+        Pairs whose first document is from begin to end: a, b, common, sampled.
+        """
+
+    def measure(self, measure: str, pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
+        """The same pairs with their common and sampled elements counted."""
+
+class FrequencyTable:
+    """Counters of how many documents have each element."""
+
+    def __init__(self, elements: int, bytes: int) -> None: ...
+
+    @property
+    def passes(self) -> int:
+        """How often everything has to be counted and written, a part each time."""
+
+    def clear(self, number: int) -> None:
+        """Begins with a pass."""
+
+    def count(self, sketches: SketchSet, begin: int, end: int, threads: int) -> None:
+        """Counts the elements of documents from begin to end."""
+
+    def write(self, sketches: SketchSet, begin: int, end: int, threads: int, out: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]]) -> None:
+        """Writes their frequencies, into an array for each chunk."""
+
+class Masses:
+    """Where very many documents all resemble one another."""
+
+    def __init__(self, sketches: SketchSet, threshold: tuple[int, int], least_frequency: int, keys: int, heads: int) -> None: ...
+
+    def add(self, begin: int, end: int) -> None:
+        """
+        Takes the keys of documents from begin to end; all come in their order.
+        """
+
+    def hubs(self, begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
+        """Their hubs, once all have been added; 2^32 - 1 for none."""
+
+class LevelIndex:
+    """Postings of one level by key, ready to be probed."""
+
+    def __init__(self, sketches: SketchSet, measure: str, floor: tuple[int, int], level: int, runs: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], hubs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_bucket: int, last_bucket: int, threads: int) -> None: ...
+
+    def probe(self, begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
+        """Pairs found by documents from begin to end: a, b, common, sampled."""
+
+POSTING_BUCKETS: int = 256
+
+NO_HUB: int = 4294967295
+
 class JsonlColumns:
     """Fields of JSON Lines, a row a line that is not blank."""
 
@@ -142,3 +223,31 @@ class JsonlColumns:
 
 def jsonl_columns(data: bytes, fields: Sequence[str]) -> JsonlColumns:
     """The named fields of the JSON objects in `data`, one a line."""
+
+def crc32c(buffer: object, before: int = 0, simd: str = '') -> int:
+    """
+    CRC32C of a buffer's bytes, or of these after the bytes whose checksum is `before`.
+    """
+
+def crc32c_blocks(buffer: object, block_bytes: int, threads: int, simd: str = '') -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
+    """CRC32C of each block of a buffer; the last block may be shorter."""
+
+def map_file(descriptor: int, size: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]:
+    """
+    The first bytes of an open file as an array that reads them when they are touched; it outlives the descriptor.
+    """
+
+def release_pages(mapped: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    """
+    Takes an array of `map_file` out of this process's memory; it stays valid.
+    """
+
+def greedy_decide(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], exact: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], parts: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], place: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], last: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: tuple[int, int], containment: tuple[int, int]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
+    """
+    One round of the dedup rule: the fate of each document (0 undecided, 1 kept, 2 removed), and the pairs that must be counted exactly before the next round.
+    """
+
+def greedy_reasons(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], exact: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], parts: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], place: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], last: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: tuple[int, int], containment: tuple[int, int], fate: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], documents: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)]:
+    """
+    Why documents go: for each the pair with the best kept document before its place (2^64 - 1: none), and 1 if it goes by containment only.
+    """

@@ -2,8 +2,10 @@
 
     RoughlyError
     +-- ParameterError   a parameter outside its range, or parameters that exclude each other
-    +-- MismatchError    sketches made with different parameters
-    +-- DocumentError    a document that cannot be read
+    +-- MismatchError    sketches, or runs, made with different parameters
+    +-- DocumentError    a document that cannot be read, or a file that cannot be written
+    +-- DamageError      a file of ours that is not as it was written
+    +-- BusyError        a directory that another process is writing to
 
 A message reads `subject: what failed: why`; the hint says what to try.
 """
@@ -25,8 +27,16 @@ class ParameterError(RoughlyError, ValueError):
 
 
 class MismatchError(RoughlyError, ValueError):
-    """Sketches made with different parameters cannot be compared."""
+    """What was made with different parameters cannot be compared, or continued."""
 
 
 class DocumentError(RoughlyError):
-    """A document that cannot be read."""
+    """A document that cannot be read, or a file that cannot be written."""
+
+
+class DamageError(RoughlyError):
+    """A file of ours that is missing, cut short or changed since it was written."""
+
+
+class BusyError(RoughlyError):
+    """A directory that another process is writing to."""

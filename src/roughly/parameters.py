@@ -83,3 +83,30 @@ def threads_or_all(threads: int | None) -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+# With less the phases would spend their time on moving partitions.
+LEAST_MEMORY = 512 << 20
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def memory_or_half(memory: int | str | None) -> int:
+    """Bytes: the number given ("2G", "1.5 GiB", or plain bytes), or half of the machine's."""
+    if memory is None:
+        return max(_machine_memory() // 2, LEAST_MEMORY)
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?\s*", str(memory), re.I)
+    size = int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
+    if size < LEAST_MEMORY:
+        raise ParameterError(
+            f"memory: out of range: {memory!r}, wanted 512M or more, as in 512M, 2G or 1.5G"
+        )
+    return size
+
+
+def _machine_memory() -> int:
+    """Bytes of memory; a guess of 2 GiB where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 31

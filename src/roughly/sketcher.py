@@ -155,6 +155,19 @@ class Preset:
     super_length: int = 0  # or: sketch elements in a super shingle,
     super_agreeing: int = 0  # and how many of these must agree
 
+    @property
+    def method(self) -> Literal["expansion", "super"]:
+        """How it finds pairs."""
+        return "super" if self.super_length else "expansion"
+
+    @property
+    def cluster_threshold(self) -> str:
+        """From which on documents are clustered: a resemblance, or a share of super shingles."""
+        if self.threshold is not None:
+            return str(self.threshold)
+        _, minima = parse_select(self.select)
+        return f"{self.super_agreeing}/{minima // self.super_length}"
+
     def sketcher(self, seed: int | Literal["random"] = 0) -> Sketcher:
         return Sketcher(w=self.w, select=self.select, seed=seed, bits=self.bits)
 

@@ -1,63 +1,84 @@
-"""Clusters of documents that are roughly the same: sketch, join, forest.
+"""Clusters of documents that are roughly the same: sketch, sort, pairs, forest.
 
-`cluster` holds all sketches in memory, 2 to 3 kB a document and three times that for a moment; the
-documents themselves are read once, batch by batch.
+`cluster` is the way in, `run` the phases, `clusters` what they give. The phases work in a directory
+and in bounded memory, however many documents there are.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from roughly import _core
-from roughly.clustering.clusters import Clusters, exact_ratio
-from roughly.clustering.collection import collect
-from roughly.clustering.equivalence import equivalents
+from roughly.clustering.clock import Clock
+from roughly.clustering.clusters import Clusters, Linkage
+from roughly.clustering.run import run_phases
+from roughly.clustering.settings import Settings, settings_for
+from roughly.clustering.sketching import (
+    Progress,
+    identity,
+    no_progress,
+    read_skipped,
+    write_segment,
+)
+from roughly.clustering.workplace import Workplace
 from roughly.documents import open_documents
 from roughly.errors import ParameterError
-from roughly.parameters import threads_or_all
-from roughly.sketcher import Sketcher
+from roughly.parameters import memory_or_half, threads_or_all
+from roughly.sketcher import Sketcher, preset_named
+from roughly.storage.steps import Steps
 
-__all__ = ["Clusters", "cluster"]
+if TYPE_CHECKING:
+    from roughly.documents import Documents
 
-# How far below the threshold pairs are kept, so that other thresholds can be asked for later.
-_FLOOR_BELOW = Fraction(1, 10)
+__all__ = ["Clusters", "cluster", "cluster_documents"]
+
+_SEGMENT = "segments/000001"
+
+Threshold = float | str | Fraction
 
 
 def cluster(
     documents: Any,
-    threshold: float = 0.5,
+    threshold: Threshold | None = None,
     *,
-    floor: float | None = None,
+    containment: Threshold | None = None,
+    floor: Threshold | None = None,
+    containment_floor: Threshold | None = None,
+    linkage: Linkage = "single",
     sketcher: Sketcher | None = None,
+    preset: str | None = None,
     content_type: str = "auto",
     text_field: str | None = None,
     id_field: str | None = None,
     date_field: str | None = None,
     strict: bool = False,
+    memory: int | str | None = None,
     threads: int | None = None,
 ) -> Clusters:
-    """Groups documents that resemble each other at `threshold` or more, by single linkage.
+    """Groups documents that resemble each other at `threshold` (0.5) or more, by single linkage.
 
     `documents`: a path, glob or directory; a list of texts or of Paths; a table, frame, dataset, or
     iterable of dicts. Every pair whose estimated resemblance reaches the `floor` is found, so
     `result.at(t)` answers any other threshold from there on; unless given it is threshold - 0.1,
-    but not less than half of the threshold. What could not be read is in `result.skipped`.
+    but not less than half of the threshold. With `containment` documents are grouped too if one is
+    contained in the other at that share or more; it has a floor of its own. linkage="star" makes
+    clusters in which every document resembles the first one. `preset` ("broder97",
+    "broder97-super") is the system of one of the papers: its sketches, its way to find pairs and
+    its threshold. `memory` bounds what is used ("2G", or
+    bytes; half of the machine's unless given); the rest lies in a temporary directory. What could
+    not be read is in `result.skipped`.
     """
-    ratio = exact_ratio("threshold", threshold)
-    lowest = exact_ratio("floor", floor) if floor is not None else _floor_below(ratio)
-    if lowest > ratio:
-        raise ParameterError(
-            f"floor: above the threshold: {float(lowest)}, wanted {float(ratio)} or less"
-        )
-    sketcher = Sketcher() if sketcher is None else sketcher
-    if not isinstance(sketcher, Sketcher):
+    if sketcher is not None and not isinstance(sketcher, Sketcher):
         raise ParameterError(f"sketcher: wrong type: {type(sketcher).__name__}, wanted a Sketcher")
-    if sketcher.parameters.selection[0] == "perm":
-        raise ParameterError(
-            f"select: cannot cluster {sketcher.select} sketches: they are no sets,"
-            " wanted all, mod:M, min:K or adaptive:T"
-        )
+    if sketcher is not None and preset is not None:
+        raise ParameterError("preset: cannot stand beside a sketcher: wanted one of the two")
+    if preset is not None:
+        sketcher = preset_named(preset).sketcher()
+    sketcher = Sketcher() if sketcher is None else sketcher
+    settings = settings_for(
+        sketcher.parameters, threshold, floor, containment, containment_floor, preset
+    )
     opened = open_documents(
         documents,
         text_field=text_field,
@@ -66,18 +87,69 @@ def cluster(
         content_type=content_type,
         strict=strict,
     )
-    threads = threads_or_all(threads)
-    collection = collect(opened, sketcher, threads)
-    groups = equivalents(collection)
-    sketches = collection.sketches.take(groups.representatives)
-    ids, dates = collection.ids, collection.dates
-    del collection  # its sketches, which are most of it, are not needed any more
-    joined = sketches.join(lowest, threads)
-    links = _core.spanning_forest(joined, len(sketches))
-    return Clusters(
-        ids, dates, groups, sketches, joined, links, opened.skipped, lowest, ratio, threads
+    workplace = Workplace()
+    found = cluster_documents(
+        opened,
+        sketcher,
+        settings,
+        workplace.path,
+        text=False,
+        memory_bytes=memory_or_half(memory),
+        threads=threads_or_all(threads),
+        durable=False,
+        owner=workplace,
     )
+    return found.at(settings.threshold, settings.containment, linkage)
 
 
-def _floor_below(threshold: Fraction) -> Fraction:
-    return max(threshold - _FLOOR_BELOW, threshold / 2)
+def cluster_documents(
+    documents: Documents,
+    sketcher: Sketcher,
+    settings: Settings,
+    directory: Path,
+    *,
+    text: bool,
+    memory_bytes: int,
+    threads: int,
+    force: bool = False,
+    durable: bool = True,
+    progress: Progress = no_progress,
+    owner: object = None,
+) -> Clusters:
+    """All four phases in a directory; goes on with a run that did not finish there."""
+    clock = Clock()
+    parameters = identity(documents, sketcher) | {"text": text, "settings": settings.to_dict()}
+    with Steps(directory, parameters, force=force, durable=durable) as steps:
+        with clock("sketch") as phase:
+            segment = write_segment(
+                documents,
+                sketcher,
+                directory / _SEGMENT,
+                steps,
+                text=text,
+                threads=threads,
+                progress=progress,
+            )
+            phase.rows = len(segment)
+        outcome = run_phases(
+            segment,
+            settings,
+            directory,
+            steps,
+            threads=threads,
+            memory_bytes=memory_bytes,
+            progress=progress,
+            clock=clock,
+        )
+    return Clusters(
+        segment,
+        outcome,
+        settings,
+        settings.threshold,
+        settings.containment,
+        "single",
+        read_skipped(segment.skipped),
+        clock.phases,
+        threads,
+        owner,
+    )

@@ -1,128 +1,178 @@
-"""What clustering found: documents, clusters, pairs, and the forest that gives any threshold.
+"""What clustering found: documents, clusters, pairs, and the forests that give any threshold.
 
-A cluster is a component of the maximum spanning forest at its threshold (single linkage, as in the
-1997 paper), together with the documents that are equivalent to its members. Nothing here changes.
+A cluster is a component of the maximum spanning forests at their thresholds (single linkage, as in
+the 1997 paper) or a star around its first document, together with the documents that are equivalent
+to its members. Nothing here changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from roughly import _core
-from roughly.clustering.collection import PairTable, Sketches
-from roughly.clustering.equivalence import KINDS, Groups
-from roughly.documents.skipped import Skipped
+from roughly.clustering.clock import Phase
+from roughly.clustering.equivalence import KINDS
+from roughly.clustering.forest import NO_PAIRS
+from roughly.clustering.run import Outcome, read_pairs
+from roughly.clustering.settings import Settings, exact_ratio
+from roughly.clustering.sketches import PairTable, Sketches
+from roughly.clustering.star import stars
 from roughly.errors import ParameterError
 
+if TYPE_CHECKING:
+    from roughly.documents.skipped import Skipped
+    from roughly.storage.segment import Segment
 
-def exact_ratio(name: str, value: float | Fraction) -> Fraction:
-    """A threshold without rounding: 0.7 is 7/10."""
-    try:
-        ratio = value if isinstance(value, Fraction) else Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        ratio = Fraction(0)
-    ratio = ratio.limit_denominator((1 << 32) - 1)
-    if not 0 < ratio <= 1:
-        raise ParameterError(f"{name}: out of range: {value!r}, wanted more than 0 and at most 1")
-    return ratio
+Linkage = Literal["single", "star"]
+Numbers = npt.NDArray[np.int64]
+Shares = npt.NDArray[np.float64]
+
+# Documents that are compared with their representatives before their sketches are let go.
+_STEP_DOCUMENTS = 1 << 14
+
+_NEAR, _CONTAINED, _CONTAINS = range(len(KINDS), len(KINDS) + 3)
+_KIND_NAMES = np.array([*KINDS, "near", "contained", "contains"], dtype=object)
+
+_PAIRS = pa.schema(
+    [
+        ("a", pa.string()),
+        ("b", pa.string()),
+        ("common", pa.int64()),
+        ("sampled", pa.int64()),
+        ("resemblance", pa.float64()),
+        ("containment", pa.float64()),
+        ("mass", pa.bool_()),
+    ]
+)
 
 
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Clusters:
-    """The clusters of a collection at one threshold."""
+    """The clusters of a collection at its thresholds."""
 
-    ids: pa.Array  # of all documents, in document order
-    dates: pa.Array
-    groups: Groups
-    sketches: Sketches  # of the representatives
-    joined: PairTable  # of representatives, numbered as in `sketches`, down to the floor
-    links: PairTable  # those of the forest, heaviest first
-    skipped: Skipped  # what could not be read, by reason
-    floor: Fraction
+    segment: Segment
+    outcome: Outcome
+    settings: Settings
     threshold: Fraction
+    containment: Fraction | None
+    linkage: Linkage
+    skipped: Skipped  # what could not be read, by reason
+    phases: Sequence[Phase]  # what the run took; empty for one of long ago
     threads: int
+    owner: object = None  # what keeps the files there
 
-    def at(self, threshold: float | Fraction) -> Clusters:
-        """The clusters at another threshold, from the same forest; not below the floor."""
-        ratio = exact_ratio("threshold", threshold)
-        if ratio < self.floor:
-            raise ParameterError(
-                f"threshold: below the floor: {float(ratio)}, wanted {float(self.floor)} or more",
-                hint="cluster again with a lower floor",
-            )
-        return replace(self, threshold=ratio)
+    def at(
+        self,
+        threshold: float | str | Fraction,
+        containment: float | str | Fraction | None = None,
+        linkage: Linkage | None = None,
+    ) -> Clusters:
+        """The clusters at other thresholds, from the same forests; not below their floors."""
+        ratio = _above("threshold", threshold, self.floor)
+        contained = None
+        if containment is not None:
+            if self.containment_floor is None:
+                raise ParameterError(
+                    "containment: was not looked for when these documents were clustered",
+                    hint="cluster again with containment",
+                )
+            contained = _above("containment", containment, self.containment_floor)
+        linkage = self.linkage if linkage is None else linkage
+        if linkage not in ("single", "star"):
+            raise ParameterError(f"linkage: unknown: {linkage!r}, wanted 'single' or 'star'")
+        if linkage == "star" and contained is not None:
+            raise ParameterError("linkage: no stars by containment: wanted one of the two")
+        return replace(self, threshold=ratio, containment=contained, linkage=linkage)
+
+    @property
+    def floor(self) -> Fraction:
+        return self.settings.floor
+
+    @property
+    def containment_floor(self) -> Fraction | None:
+        return self.settings.containment_floor
+
+    @cached_property
+    def ids(self) -> pa.ChunkedArray:
+        """Of all documents, in document order."""
+        return self.segment.ids().take(pa.array(self.outcome.order))
+
+    @cached_property
+    def dates(self) -> pa.ChunkedArray:
+        return self.segment.dates().take(pa.array(self.outcome.order))
 
     def __len__(self) -> int:
         """Clusters of two documents or more."""
-        return len(self._sizes()[0])
+        return len(self._sizes[0])
 
     def __iter__(self) -> Iterator[list[str]]:
         """The ids of each cluster of two documents or more, in document order."""
-        first, ids = self._first(), self.ids
-        order = np.argsort(first, kind="stable")
-        starts = np.flatnonzero(np.diff(first[order], prepend=-1))
+        order = np.argsort(self._first, kind="stable")
+        starts = np.flatnonzero(np.diff(self._first[order], prepend=-1))
         for rows in np.split(order, starts[1:]):
             if len(rows) > 1:
-                yield ids.take(pa.array(rows)).to_pylist()
+                yield self.ids.take(pa.array(rows)).to_pylist()
 
     def __repr__(self) -> str:
-        clusters, sizes = self._sizes()
+        clusters, sizes = self._sizes
         noun = "cluster" if len(clusters) == 1 else "clusters"
         skipped = f", {self.skipped.count} skipped" if self.skipped.count else ""
+        contained = f", containment {float(self.containment)}" if self.containment else ""
+        star = " as stars" if self.linkage == "star" else ""
         return (
-            f"Clusters({len(self.ids)} documents{skipped}, {len(clusters)} {noun} of"
-            f" {int(sizes.sum())} documents at threshold {float(self.threshold)},"
+            f"Clusters({len(self.segment)} documents{skipped}, {len(clusters)} {noun} of"
+            f" {int(sizes.sum())} documents at threshold {float(self.threshold)}{contained}{star},"
             f" floor {float(self.floor)})"
         )
 
     def documents(self) -> pa.Table:
         """A row a document, in document order: id, date, cluster (a number, by first document),
         representative (that document's id), kind (how it belongs to it: identical, lexical,
-        shingle, empty, near, or null for the representative itself), resemblance (estimate, to the
-        representative)."""
-        first = self._first()
-        rows = np.arange(len(first))
-        common, sampled = self._to_representative(first)
-        kind = self.groups.kind.copy()
-        named = np.array([*KINDS, "near"], dtype=object)
-        near = first != self.groups.representative
-        kind[near] = len(KINDS)
-        names = named[kind]
-        names[first == rows] = None
-        numbers = np.cumsum(first == rows) - 1
-        return pa.table(
-            {
-                "id": self.ids,
-                "date": self.dates,
-                "cluster": pa.array(numbers[first], pa.int64()),
-                "representative": self.ids.take(pa.array(first)),
-                "kind": pa.array(names.tolist(), pa.string()),
-                "resemblance": pa.array(common / np.maximum(sampled, 1), pa.float64()),
-            }
-        )
+        shingle, empty, near, contained, contains, or null for the representative itself),
+        resemblance (estimate, to the representative) and, where sketches tell it, containment (of
+        the document in the representative)."""
+        first = self._first
+        positions = np.arange(len(first))
+        kind = self.outcome.groups.kind.copy()
+        near = first != self.outcome.groups.representative
+        kind[near] = self._near_kinds[near]
+        names = _KIND_NAMES[kind]
+        names[first == positions] = None
+        numbers = np.cumsum(first == positions) - 1
+        columns = {
+            "id": self.ids,
+            "date": self.dates,
+            "cluster": pa.array(numbers[first], pa.int64()),
+            "representative": self.ids.take(pa.array(first)),
+            "kind": pa.array(names.tolist(), pa.string()),
+            "resemblance": pa.array(self._resemblance, pa.float64()),
+        }
+        if self.settings.containment is not None:
+            columns["containment"] = pa.array(self._containments[0], pa.float64())
+        return pa.table(columns)
 
     def clusters(self) -> pa.Table:
         """A row a cluster of two documents or more: cluster, representative, size, weakest_link
         (the lightest link that holds it together), smallest_resemblance (of a member to the
         representative, estimated)."""
-        first = self._first()
-        clusters, sizes = self._sizes()
-        common, sampled = self._to_representative(first)
+        first = self._first
+        clusters, sizes = self._sizes
         smallest = np.ones(len(first))
-        np.minimum.at(smallest, first, common / np.maximum(sampled, 1))
+        np.minimum.at(smallest, first, self._resemblance)
         weakest = np.ones(len(first))
-        strong = self._strong_links()
-        rows = self.groups.representatives
-        np.minimum.at(
-            weakest, first[rows[strong[:, 0]]], strong[:, 2] / np.maximum(strong[:, 3], 1)
-        )
+        for links in self._strong:
+            of_link = first[self.outcome.groups.representatives[links[:, 0]]]
+            np.minimum.at(weakest, of_link, links[:, 2] / np.maximum(links[:, 3], 1))
+        if self.linkage == "star":
+            weakest = smallest
         numbers = np.cumsum(first == np.arange(len(first))) - 1
         return pa.table(
             {
@@ -135,19 +185,38 @@ class Clusters:
         )
 
     def pairs(self) -> pa.Table:
-        """A row a pair of representatives down to the floor: a, b, common, sampled, resemblance
-        (common / sampled, the estimate)."""
-        rows = self.groups.representatives
-        a, b, common, sampled = self.joined.astype(np.int64).T
-        return pa.table(
-            {
-                "a": self.ids.take(pa.array(rows[a])),
-                "b": self.ids.take(pa.array(rows[b])),
-                "common": pa.array(common),
-                "sampled": pa.array(sampled),
-                "resemblance": pa.array(common / np.maximum(sampled, 1)),
-            }
-        )
+        """All pairs of representatives down to the floors, see `pair_batches`."""
+        return pa.Table.from_batches(self.pair_batches(), _PAIRS)
+
+    def pair_batches(self) -> Iterator[pa.RecordBatch]:
+        """A row a pair of representatives down to the floors: a, b, common, sampled, resemblance or
+        containment (common / sampled, the estimate by which the pair was found; of containment the
+        larger of the two; a pair may be there by both), mass (whether the pair stands for others,
+        because b belongs to a mass around a)."""
+        representatives, hubs = self.outcome.groups.representatives, self.outcome.hubs
+        for measure, path in self.outcome.pair_files:
+            for table in read_pairs(path):
+                a, b, common, sampled = table.astype(np.int64).T
+                mass = hubs[b] == a if len(hubs) else np.zeros(len(a), bool)
+                value = pa.array(common / np.maximum(sampled, 1))
+                none = pa.nulls(len(a), pa.float64())
+                columns = [
+                    self.ids.take(pa.array(representatives[a])).combine_chunks(),
+                    self.ids.take(pa.array(representatives[b])).combine_chunks(),
+                    pa.array(common),
+                    pa.array(sampled),
+                    *((value, none) if measure == "resemblance" else (none, value)),
+                    pa.array(mass),
+                ]
+                yield pa.record_batch(columns, schema=_PAIRS)
+
+    @property
+    def pair_schema(self) -> pa.Schema:
+        return _PAIRS
+
+    def sizes(self) -> Numbers:
+        """Of each cluster of two documents or more, by first document."""
+        return self._sizes[1]
 
     def to_arrow(self) -> pa.Table:
         """The same as `documents()`."""
@@ -182,42 +251,108 @@ class Clusters:
         )
         return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{rows}</table>"
 
-    def _strong_links(self) -> PairTable:
-        # Both sides are below 2^64, for a ratio's parts are below 2^32.
-        p, q = np.uint64(self.threshold.numerator), np.uint64(self.threshold.denominator)
-        wide = self.links.astype(np.uint64)
-        return self.links[wide[:, 2] * q >= p * wide[:, 3]]
+    @cached_property
+    def _set(self) -> _core.SketchSet:
+        """The sketches of the representatives."""
+        rows = self.outcome.order[self.outcome.groups.representatives]
+        return Sketches.of_segment(self.segment).taking_part(rows)
 
-    def _first(self) -> npt.NDArray[np.int64]:
+    @cached_property
+    def _strong(self) -> list[PairTable]:
+        """The links of both forests that reach their thresholds."""
+        contained = self.outcome.containment_links
+        return [
+            _reaching(self.outcome.links, self.threshold),
+            NO_PAIRS if self.containment is None else _reaching(contained, self.containment),
+        ]
+
+    @cached_property
+    def _first(self) -> Numbers:
         """For every document the first one of its cluster."""
-        ratio = self.threshold.numerator, self.threshold.denominator
-        rows = self.groups.representatives
-        roots = _core.components(self.links, len(rows), *ratio)
-        of_row = np.zeros(len(self.ids), dtype=np.int64)
-        of_row[rows] = rows[roots]
-        first: npt.NDArray[np.int64] = of_row[self.groups.representative]
-        return first
+        groups = self.outcome.groups
+        rows = groups.representatives
+        if self.linkage == "star":
+            roots = stars(
+                Sketches.of_segment(self.segment),
+                self.outcome.order[rows],
+                self.outcome,
+                self.settings,
+                self.threshold,
+                self.threads,
+            )
+            self.segment.release()
+        else:
+            roots = _core.components(np.concatenate(self._strong), len(rows), 0, 1)
+        of_position = np.zeros(len(groups.kind), dtype=np.int64)
+        of_position[rows] = rows[roots]
+        return of_position[groups.representative]
 
-    def _sizes(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    @cached_property
+    def _sizes(self) -> tuple[Numbers, Numbers]:
         """First document and size of each cluster of two or more."""
-        clusters, sizes = np.unique(self._first(), return_counts=True)
+        clusters, sizes = np.unique(self._first, return_counts=True)
         return clusters[sizes > 1], sizes[sizes > 1]
 
-    def _to_representative(
-        self, first: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """common and sampled of every document and the first of its cluster."""
-        rows = self.groups.representatives
-        number = np.zeros(len(self.ids), dtype=np.int64)
+    def _to_representative(self, measure: str, swapped: bool = False) -> Shares:
+        """common / sampled of every document's representative and the first of its cluster."""
+        rows = self.outcome.groups.representatives
+        number = np.zeros(len(self._first), dtype=np.int64)
         number[rows] = np.arange(len(rows))
         pairs = np.zeros((len(rows), 4), dtype=np.uint32)
-        pairs[:, 0] = number[first[rows]]
+        pairs[:, 0] = number[self._first[rows]]
         pairs[:, 1] = np.arange(len(rows))
-        counted = self.sketches.measure(pairs, self.threads).astype(np.int64)
-        # Two documents without a shingle are as alike as can be.
-        counted[counted[:, 3] == 0, 2:] = 1
-        of_row = counted[number[self.groups.representative], 2:]
-        return of_row[:, 0], of_row[:, 1]
+        apart = pairs[:, 0] != pairs[:, 1]
+        if swapped:
+            pairs[:, :2] = pairs[:, 1::-1]
+        counted = np.ones((len(rows), 2), dtype=np.int64)
+        # A step at a time, or all sketches would be in memory at once.
+        for begin in range(0, len(rows), _STEP_DOCUMENTS):
+            step = slice(begin, begin + _STEP_DOCUMENTS)
+            some = self._set.measure(measure, pairs[step][apart[step]], self.threads)
+            counted[step][apart[step]] = some[:, 2:]
+            self.segment.release()
+        shares = counted[:, 0] / np.maximum(counted[:, 1], 1)
+        return shares[number[self.outcome.groups.representative]]
+
+    @cached_property
+    def _resemblance(self) -> Shares:
+        """Of every document to the first of its cluster."""
+        perm = self.segment.parameters.selection[0] == "perm"
+        return self._to_representative("agreement" if perm else "resemblance")
+
+    @cached_property
+    def _containments(self) -> tuple[Shares, Shares]:
+        """Of every document in the first of its cluster, and of that in it."""
+        inside = self._to_representative("contained")
+        return inside, self._to_representative("contained", swapped=True)
+
+    @cached_property
+    def _near_kinds(self) -> npt.NDArray[np.uint8]:
+        kinds = np.full(len(self._first), _NEAR, np.uint8)
+        if self.containment is None:
+            return kinds
+        inside, around = self._containments
+        far = self._resemblance < float(self.threshold)
+        kinds[far & (around >= float(self.containment))] = _CONTAINS
+        kinds[far & (inside >= float(self.containment))] = _CONTAINED
+        return kinds
+
+
+def _above(name: str, value: float | str | Fraction, floor: Fraction) -> Fraction:
+    ratio = exact_ratio(name, value)
+    if ratio < floor:
+        raise ParameterError(
+            f"{name}: below the floor: {float(ratio)}, wanted {float(floor)} or more",
+            hint="cluster again with a lower floor",
+        )
+    return ratio
+
+
+def _reaching(links: PairTable, threshold: Fraction) -> PairTable:
+    # Both sides are below 2^64, for a ratio's parts are below 2^32.
+    p, q = np.uint64(threshold.numerator), np.uint64(threshold.denominator)
+    wide = links.astype(np.uint64)
+    return links[wide[:, 2] * q >= p * wide[:, 3]]
 
 
 def _shown(value: Any) -> str:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from roughly.clustering.collection import Collection
 from roughly.sketch import EQUIVALENT_SAMPLES
 
-Rows = npt.NDArray[np.int64]
+Positions = npt.NDArray[np.uint32]  # in document order
+Hashes = npt.NDArray[np.uint64]  # two columns
 
 # Codes in `Groups.kind`; a representative has none.
 KINDS = (None, "identical", "lexical", "shingle", "empty")
@@ -26,36 +26,41 @@ NONE, IDENTICAL, LEXICAL, SHINGLE, EMPTY = range(5)
 class Groups:
     """For every document its representative, and how it is equivalent to it."""
 
-    representative: Rows  # a row of the collection; its own for a representative
+    representative: Positions  # its own for a representative
     kind: npt.NDArray[np.uint8]  # index into KINDS
 
     @property
-    def representatives(self) -> Rows:
-        """The rows that are joined, ascending."""
-        own: Rows = np.flatnonzero(self.representative == np.arange(len(self.representative)))
-        return own
+    def representatives(self) -> Positions:
+        """The documents that are joined, ascending."""
+        own = self.representative == np.arange(len(self.representative), dtype=np.uint32)
+        return np.flatnonzero(own).astype(np.uint32)
 
 
-def equivalents(collection: Collection) -> Groups:
-    """Collapses identical, lexically equivalent and shingle-equivalent documents.
+def equivalents(
+    content: Hashes,
+    canonical: Hashes,
+    sketch: Hashes,
+    size: npt.NDArray[np.uint32],
+    kept: npt.NDArray[np.uint32],
+) -> Groups:
+    """Collapses identical, lexically equivalent and shingle-equivalent documents, all given in
+    document order: hashes of their text, canonical form and sketch, their distinct shingles, and
+    the elements of their sketches.
 
     Documents without a token are one group, of kind `empty` unless their bytes agree.
     """
-    rows = np.arange(len(collection), dtype=np.int64)
-    by_content = _first_of_equal(collection.content, rows)
-    by_form = _first_of_equal(collection.canonical, rows)
-    kind = np.zeros(len(rows), dtype=np.uint8)
-    kind[by_form != rows] = LEXICAL
-    empty = collection.sketches.size == 0
-    kind[(by_form != rows) & empty] = EMPTY
+    positions = np.arange(len(size), dtype=np.uint32)
+    by_form = first_of_equal(canonical)
+    by_content = first_of_equal(content)
+    kind = np.zeros(len(size), dtype=np.uint8)
+    kind[by_form != positions] = LEXICAL
+    kind[(by_form != positions) & (size == 0)] = EMPTY
     # Identical to the representative itself, or to somebody that is not: the former counts.
-    kind[(by_form != rows) & (by_content == by_content[by_form])] = IDENTICAL
+    kind[(by_form != positions) & (by_content == by_content[by_form])] = IDENTICAL
 
-    kept = np.diff(collection.sketches.offsets)
-    rich = np.flatnonzero((by_form == rows) & (kept >= EQUIVALENT_SAMPLES))
-    same_size = np.column_stack([collection.sketch[rich], collection.sketches.size[rich]])
-    by_sketch = rich[_first_of_equal(same_size, np.arange(len(rich)))]
-    representative = rows.copy()
+    rich = np.flatnonzero((by_form == positions) & (kept >= EQUIVALENT_SAMPLES))
+    by_sketch = rich[first_of_equal(sketch[rich], size[rich])].astype(np.uint32)
+    representative = positions.copy()
     representative[rich] = by_sketch
     kind[rich[by_sketch != rich]] = SHINGLE
     # Who is equivalent to a document that is itself only shingle-equivalent is no more than that.
@@ -63,14 +68,23 @@ def equivalents(collection: Collection) -> Groups:
     return Groups(representative[by_form], kind)
 
 
-def _first_of_equal(keys: npt.NDArray[np.uint64], rows: Rows) -> Rows:
-    """For every row of `keys` the first row that is equal."""
-    if len(keys) == 0:
-        return rows
-    order = np.lexsort([rows, *keys.T[::-1]])
-    ordered = keys[order]
-    starts = np.concatenate([[True], np.any(ordered[1:] != ordered[:-1], axis=1)])
-    group = np.cumsum(starts) - 1
-    first = np.empty(len(rows), dtype=np.int64)
-    first[order] = order[starts][group]
+def first_of_equal(hashes: Hashes, number: npt.NDArray[np.uint32] | None = None) -> Positions:
+    """For every row the first row that is equal, in its hash and its number."""
+    count = len(hashes)
+    order = np.argsort(hashes[:, 0], kind="stable").astype(np.uint32)
+    keys = [hashes[:, 0], hashes[:, 1], *(() if number is None else (number,))]
+    same_head = hashes[order[1:], 0] == hashes[order[:-1], 0]
+    equal = same_head.copy()
+    for key in keys[1:]:
+        equal &= key[order[1:]] == key[order[:-1]]
+    if not np.array_equal(equal, same_head):
+        # Half of a hash in common: rows that are equal need not stand together.
+        order = np.lexsort(keys[::-1]).astype(np.uint32)
+        equal = np.ones(max(count - 1, 0), dtype=bool)
+        for key in keys:
+            equal &= key[order[1:]] == key[order[:-1]]
+    starts = np.ones(count, dtype=bool)
+    starts[1:] = ~equal
+    first = np.empty(count, dtype=np.uint32)
+    first[order] = order[starts][np.cumsum(starts) - 1]
     return first

@@ -26,7 +26,7 @@ from roughly.documents.source import Source, known_format
 from roughly.errors import DocumentError, ParameterError
 
 # Large enough that a batch keeps several threads busy, small enough for the cache of a server.
-BATCH_BYTES = 1 << 23
+BATCH_BYTES = 1 << 22
 
 
 class Documents:
@@ -72,6 +72,11 @@ class Documents:
     def bytes_read(self) -> int:
         """Bytes that the latest pass has taken from disk so far."""
         return self._reading.bytes_read
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What a pass depends on besides its sources, as plain values."""
+        return {"fields": self._wanted.named(), "content_type": self._content_type}
 
     @property
     def guesses(self) -> dict[Fields, list[Source]]:

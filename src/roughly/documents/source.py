@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 Format = Literal["text", "jsonl", "csv", "tsv", "parquet", "arrow", "warc", "arc"]
 FORMATS: tuple[Format, ...] = ("text", "jsonl", "csv", "tsv", "parquet", "arrow", "warc", "arc")
 
-_COMPRESSIONS = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd"}
+# What names say about compression.
+COMPRESSIONS = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 # `.json` is not here: it may be JSON Lines or one large value, and the first line tells.
 _FORMATS: dict[str, Format] = {
     **dict.fromkeys((".jsonl", ".ndjson", ".jsonlines"), "jsonl"),
@@ -73,7 +74,7 @@ class Source:
             self._compression = compression_of(head)
             if not self._compression and _is_binary(head):
                 end = os.path.splitext(self.path.lower())[1]
-                self._compression = _COMPRESSIONS.get(end, "")
+                self._compression = COMPRESSIONS.get(end, "")
         return self._compression
 
     @property
@@ -105,7 +106,7 @@ def format_of_name(path: str) -> Format | None:
 
 def _ending(path: str) -> str:
     stem, end = os.path.splitext(path.lower())
-    return os.path.splitext(stem)[1] if end in _COMPRESSIONS else end
+    return os.path.splitext(stem)[1] if end in COMPRESSIONS else end
 
 
 def format_of_head(head: bytes) -> Format:

@@ -1,0 +1,429 @@
+#include "sketch_set.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+#include <unistd.h>
+
+#include <bit>
+#include <memory>
+#include <stdexcept>
+
+#include "bindings.hpp"
+#include "expansion.hpp"
+#include "frequency.hpp"
+#include "level_join.hpp"
+#include "mass.hpp"
+#include "measure.hpp"
+#include "posting.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace roughly {
+
+namespace {
+
+template <typename T>
+using OutputArray = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using PairTable = nb::ndarray<const uint32_t, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>;
+using PostingTable = nb::ndarray<const uint64_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+
+Measure measure_argument(std::string_view name) {
+    if (name == "resemblance") return Measure::resemblance;
+    if (name == "containment") return Measure::containment;
+    if (name == "contained") return Measure::contained;
+    if (name == "agreement") return Measure::agreement;
+    throw std::invalid_argument(
+        "measure: unknown: want resemblance, containment, contained or agreement");
+}
+
+Ratio ratio_argument(std::pair<uint64_t, uint64_t> ratio) {
+    if (ratio.first == 0 || ratio.first > ratio.second || ratio.second >> 32)
+        throw std::invalid_argument("ratio: out of range: want more than 0 and at most 1");
+    return {ratio.first, ratio.second};
+}
+
+// Chunks in open files, each from some byte on. Closes them in the end.
+class FileReader : public SketchReader {
+   public:
+    explicit FileReader(std::vector<std::pair<int, int64_t>> files) : files_(std::move(files)) {}
+
+    FileReader(const FileReader&) = delete;
+    FileReader& operator=(const FileReader&) = delete;
+    ~FileReader() override {
+        for (const auto& [file, start] : files_) close(file);
+    }
+
+    size_t size() const { return files_.size(); }
+
+    void read(size_t chunk, size_t first, size_t count, uint64_t* to) const override {
+        const auto [file, start] = files_[chunk];
+        auto* next = reinterpret_cast<char*>(to);
+        auto left = static_cast<ssize_t>(count * sizeof(uint64_t));
+        auto at = static_cast<off_t>(start + static_cast<int64_t>(first * sizeof(uint64_t)));
+        while (left > 0) {
+            const ssize_t got = pread(file, next, static_cast<size_t>(left), at);
+            if (got <= 0) throw std::runtime_error("sketches: a file cannot be read any more");
+            next += got;
+            at += got;
+            left -= got;
+        }
+    }
+
+   private:
+    std::vector<std::pair<int, int64_t>> files_;
+};
+
+// A SketchSet together with the arrays that it looks at.
+class OwningSketchSet {
+   public:
+    using Chunk = std::pair<InputArray<uint64_t>, InputArray<int64_t>>;
+
+    OwningSketchSet(std::vector<Chunk> chunks, size_t chunk_rows, InputArray<uint32_t> rows,
+                    InputArray<uint32_t> size, InputArray<uint8_t> level, uint64_t smallest,
+                    std::vector<std::pair<int, int64_t>> files)
+        : chunks_(std::move(chunks)),
+          rows_(rows),
+          size_(size),
+          level_(level),
+          reader_(std::move(files)) {
+        if (!std::has_single_bit(chunk_rows))
+            throw std::invalid_argument("chunk_rows: want a power of two");
+        if (rows.size() >= no_hub)
+            throw std::invalid_argument("rows: too many: want fewer than 2^32");
+        size_t row = 0;
+        bool right = level.size() == size.size();
+        for (size_t n = 0; right && n < chunks_.size(); ++n) {
+            const auto& [values, offsets] = chunks_[n];
+            const size_t count = std::min(chunk_rows, size.size() - row);
+            right = row < size.size() && offsets.size() == count + 1 && offsets.data()[0] >= 0;
+            for (size_t i = 0; right && i < count; ++i)
+                right = offsets.data()[i] <= offsets.data()[i + 1] && level.data()[row + i] < 64;
+            right = right && static_cast<size_t>(offsets.data()[count]) <= values.size();
+            row += count;
+            views_.push_back({values.data(), offsets.data(), nullptr});
+        }
+        right = right && row == size.size();
+        for (size_t i = 0; right && i < rows.size(); ++i) right = rows.data()[i] < size.size();
+        if (!right) throw std::invalid_argument("sketches: columns that do not belong together");
+        if (reader_.size() != 0 && reader_.size() != chunks_.size())
+            throw std::invalid_argument("files: want one for every chunk, or none");
+        set_ = {views_,      std::countr_zero(chunk_rows),
+                rows.data(), rows.size(),
+                size.data(), level.data(),
+                smallest,    reader_.size() ? &reader_ : nullptr};
+    }
+    OwningSketchSet(const OwningSketchSet&) = delete;
+    OwningSketchSet& operator=(const OwningSketchSet&) = delete;
+
+    const SketchSet& set() const { return set_; }
+
+    const SketchSet& counted() const {
+        if (frequencies_.size() != views_.size())
+            throw std::invalid_argument("frequencies: not counted yet");
+        return set_;
+    }
+
+    void use_frequencies(std::vector<InputArray<uint8_t>> frequencies) {
+        check_lengths(frequencies);
+        frequencies_ = std::move(frequencies);
+        for (size_t n = 0; n < views_.size(); ++n) views_[n].frequency = frequencies_[n].data();
+    }
+
+    template <typename Arrays>
+    void check_lengths(const Arrays& arrays) const {
+        bool right = arrays.size() == chunks_.size();
+        for (size_t n = 0; right && n < arrays.size(); ++n)
+            right = arrays[n].size() == chunks_[n].first.size();
+        if (!right) throw std::invalid_argument("frequencies: want one for every element");
+    }
+
+    void check_range(size_t begin, size_t end) const {
+        if (begin > end || end > set_.count)
+            throw std::invalid_argument("documents: want a range of those of the set");
+    }
+
+    std::vector<Pair> checked(const PairTable& table) const {
+        const auto* first = reinterpret_cast<const Pair*>(table.data());
+        std::vector<Pair> pairs(first, first + table.shape(0));
+        for (const Pair& pair : pairs)
+            if (pair.a >= set_.count || pair.b >= set_.count)
+                throw std::invalid_argument("pairs: a document beyond the last one");
+        return pairs;
+    }
+
+   private:
+    std::vector<Chunk> chunks_;
+    InputArray<uint32_t> rows_, size_;
+    InputArray<uint8_t> level_;
+    FileReader reader_;
+    std::vector<InputArray<uint8_t>> frequencies_;
+    std::vector<SketchChunk> views_;
+    SketchSet set_;
+};
+
+using Fraction = std::pair<uint64_t, uint64_t>;
+
+JoinRule join_rule(const SketchSet& set, std::string_view measure, Fraction floor) {
+    const JoinRule rule{measure_argument(measure), ratio_argument(floor), set.smallest};
+    if (rule.measure == Measure::contained || rule.measure == Measure::agreement)
+        throw std::invalid_argument("measure: no join by that: want resemblance or containment");
+    return rule;
+}
+
+size_t elements(const OwningSketchSet& self) {
+    size_t total = 0;
+    for (size_t i = 0; i < self.set().count; ++i) total += self.set().elements(i).size();
+    return total;
+}
+
+void count(FrequencyTable& table, const OwningSketchSet& sketches, size_t begin, size_t end,
+           size_t threads) {
+    sketches.check_range(begin, end);
+    nb::gil_scoped_release release;
+    table.count(sketches.set(), begin, end, threads);
+}
+
+void write(const FrequencyTable& table, const OwningSketchSet& sketches, size_t begin, size_t end,
+           size_t threads, std::vector<OutputArray<uint8_t>> out) {
+    sketches.check_range(begin, end);
+    sketches.check_lengths(out);
+    std::vector<uint8_t*> arrays;
+    for (auto& array : out) arrays.push_back(array.data());
+    nb::gil_scoped_release release;
+    table.write(sketches.set(), begin, end, threads, arrays);
+}
+
+auto hubs(const Masses& self, size_t begin, size_t end, size_t threads) {
+    std::vector<uint32_t> found;
+    {
+        nb::gil_scoped_release release;
+        found = self.hubs(begin, end, threads);
+    }
+    return to_array(std::move(found));
+}
+
+std::pair<Table<uint64_t>, Array<uint64_t>> postings(const OwningSketchSet& self,
+                                                     std::string_view measure, Fraction floor,
+                                                     uint8_t level, size_t begin, size_t end,
+                                                     size_t smallest_native, bool visited,
+                                                     size_t threads, OutputArray<uint32_t> counts) {
+    const SketchSet& set = self.counted();
+    const JoinRule rule = join_rule(set, measure, floor);
+    if (counts.size() != set.count || begin > end || end > set.count || level > 63)
+        throw std::invalid_argument("postings: want a range of the set's documents");
+    Postings made;
+    {
+        nb::gil_scoped_release release;
+        made = make_postings(set, rule, level, begin, end, smallest_native, visited, threads,
+                             {counts.data(), counts.size()});
+    }
+    return {to_table<uint64_t, 2>(std::move(made.entries)), to_array(std::move(made.bucket_ends))};
+}
+
+using Run = std::pair<PostingTable, InputArray<uint64_t>>;
+
+// A LevelIndex together with the set and the arrays that it looks at.
+class OwningLevelIndex {
+   public:
+    OwningLevelIndex(const OwningSketchSet& sketches, std::string_view measure, Fraction floor,
+                     uint8_t level, std::vector<Run> runs, InputArray<uint32_t> counts,
+                     InputArray<uint32_t> hubs, size_t first_bucket, size_t last_bucket,
+                     size_t threads)
+        : sketches_(sketches.counted()), counts_(counts), hubs_(hubs) {
+        const JoinRule rule = join_rule(sketches_, measure, floor);
+        const size_t documents = sketches_.count;
+        bool right = counts.size() == documents && (hubs.size() == 0 || hubs.size() == documents) &&
+                     first_bucket < last_bucket && last_bucket <= buckets && level <= 63;
+        for (size_t i = 0; right && i < hubs.size(); ++i)
+            right = hubs.data()[i] == no_hub || hubs.data()[i] < i;
+        size_t total = 0;
+        std::vector<PostingRun> views;
+        for (const auto& [entries, ends] : runs) {
+            right = right && ends.size() == last_bucket - first_bucket;
+            for (size_t i = 0; right && i < ends.size(); ++i)
+                right = ends.data()[i] <= entries.shape(0) &&
+                        (i == 0 || ends.data()[i - 1] <= ends.data()[i]);
+            const auto* postings = reinterpret_cast<const Posting*>(entries.data());
+            for (size_t i = 0; right && i < entries.shape(0); ++i)
+                right = postings[i].document < documents;
+            views.push_back({postings, ends.data()});
+            total += entries.shape(0);
+        }
+        if (!right || total >> 32)
+            throw std::invalid_argument("postings: they do not belong to these sketches");
+        const LevelJoin join{sketches_,
+                             rule,
+                             level,
+                             {counts.data(), counts.size()},
+                             {hubs.data(), hubs.size()},
+                             first_bucket,
+                             last_bucket};
+        nb::gil_scoped_release release;
+        index_ = std::make_unique<LevelIndex>(join, views, threads);
+    }
+
+    auto probe(size_t begin, size_t end, size_t threads) const {
+        if (begin > end || end > sketches_.count)
+            throw std::invalid_argument("probe: want a range of the set's documents");
+        std::vector<Pair> pairs;
+        {
+            nb::gil_scoped_release release;
+            pairs = index_->probe(begin, end, threads);
+        }
+        return to_table<uint32_t, 4>(std::move(pairs));
+    }
+
+   private:
+    SketchSet sketches_;
+    InputArray<uint32_t> counts_, hubs_;
+    std::unique_ptr<LevelIndex> index_;
+};
+
+using Common = std::tuple<uint64_t, uint32_t, uint32_t>;
+using MadeLists =
+    std::tuple<Array<uint32_t>, Array<uint64_t>, std::vector<Common>, uint64_t, uint64_t>;
+
+MadeLists element_lists(const OwningSketchSet& self, size_t first_bucket, size_t last_bucket,
+                        size_t cut_off, size_t most_common, size_t threads) {
+    if (first_bucket >= last_bucket || last_bucket > buckets)
+        throw std::invalid_argument("element_lists: want a range of buckets");
+    ElementLists made;
+    {
+        nb::gil_scoped_release release;
+        made = collect_lists(self.set(), first_bucket, last_bucket, cut_off, most_common, threads);
+    }
+    std::vector<Common> commonest;
+    for (const ElementCount& each : made.commonest)
+        commonest.emplace_back(each.element, each.documents, each.first);
+    return {to_array(std::move(made.documents)), to_array(std::move(made.ends)),
+            std::move(commonest), made.elements, made.cut_elements};
+}
+
+using Lists = std::pair<InputArray<uint32_t>, InputArray<uint64_t>>;
+
+ListView checked(const Lists& lists, size_t documents) {
+    const auto& [members, ends] = lists;
+    bool right =
+        ends.size() == 0 ? members.size() == 0 : ends.data()[ends.size() - 1] == members.size();
+    for (size_t i = 1; right && i < ends.size(); ++i) right = ends.data()[i - 1] <= ends.data()[i];
+    for (size_t i = 0; right && i < members.size(); ++i) right = members.data()[i] < documents;
+    if (!right) throw std::invalid_argument("lists: they do not belong to these sketches");
+    return {{members.data(), members.size()}, {ends.data(), ends.size()}};
+}
+
+void add_expansions(const OwningSketchSet& self, Lists lists, OutputArray<uint64_t> expansions) {
+    const ListView view = checked(lists, self.set().count);
+    if (expansions.size() != self.set().count)
+        throw std::invalid_argument("expansions: want one for each document");
+    nb::gil_scoped_release release;
+    count_expansions(view, {expansions.data(), expansions.size()});
+}
+
+auto expand_lists(const OwningSketchSet& self, std::vector<Lists> lists,
+                  InputArray<uint64_t> expansions, Fraction floor, size_t begin, size_t end,
+                  size_t threads) {
+    const Ratio ratio = ratio_argument(floor);
+    std::vector<ListView> views;
+    for (const Lists& each : lists) views.push_back(checked(each, self.set().count));
+    if (expansions.size() != self.set().count || begin > end || end > self.set().count)
+        throw std::invalid_argument("expand: want a range of the set's documents");
+    std::vector<Pair> pairs;
+    {
+        nb::gil_scoped_release release;
+        pairs = expand(self.set(), views, {expansions.data(), expansions.size()}, ratio, begin, end,
+                       threads);
+    }
+    return to_table<uint32_t, 4>(std::move(pairs));
+}
+
+auto measure_pairs(const OwningSketchSet& self, std::string_view name, PairTable table,
+                   size_t threads) {
+    const Measure kind = measure_argument(name);
+    std::vector<Pair> pairs = self.checked(table);
+    {
+        nb::gil_scoped_release release;
+        measure(self.set(), kind, threads, pairs);
+    }
+    return to_table<uint32_t, 4>(std::move(pairs));
+}
+
+}  // namespace
+
+void bind_sketch_set(nb::module_& module) {
+    static_assert(sizeof(Posting) == 2 * sizeof(uint64_t));
+    nb::class_<OwningSketchSet>(module, "SketchSet",
+                                "Sketches in chunks, and those of them that take part in a join.")
+        .def(nb::init<std::vector<OwningSketchSet::Chunk>, size_t, InputArray<uint32_t>,
+                      InputArray<uint32_t>, InputArray<uint8_t>, uint64_t,
+                      std::vector<std::pair<int, int64_t>>>(),
+             "chunks"_a, "chunk_rows"_a, "rows"_a, "size"_a, "level"_a, "smallest"_a,
+             "files"_a = std::vector<std::pair<int, int64_t>>(),
+             "chunks: (values, offsets) of chunk_rows rows each; rows: those that take part, in "
+             "document order; size, level: of all rows; smallest: the K of min:K, else 0; files: "
+             "open "
+             "file, which is closed in the end, and first byte of every chunk's values.")
+        .def("elements", &elements, "Elements of all documents that take part.")
+        .def("use_frequencies", &OwningSketchSet::use_frequencies, "frequencies"_a,
+             "Takes the frequencies, an array for each chunk, for what follows.")
+        .def("postings", &postings, "measure"_a, "floor"_a, "level"_a, "begin"_a, "end"_a,
+             "smallest_native"_a, "visited"_a, "threads"_a, "counts"_a,
+             "Postings (key; position and document) by bucket, and where each bucket ends; writes "
+             "the documents' elements at the level into counts.")
+        .def("element_lists", &element_lists, "first_bucket"_a, "last_bucket"_a, "cut_off"_a,
+             "most_common"_a, "threads"_a,
+             "Documents under each element that two or more have, where each list ends, the "
+             "commonest elements (element, documents, first document), how many elements there "
+             "are, and how many of them the cut-off took.")
+        .def("add_expansions", &add_expansions, "lists"_a, "expansions"_a,
+             "Adds to each document how often it comes before another one in a list.")
+        .def("expand", &expand_lists, "lists"_a, "expansions"_a, "floor"_a, "begin"_a, "end"_a,
+             "threads"_a, "Pairs whose first document is from begin to end: a, b, common, sampled.")
+        .def("measure", &measure_pairs, "measure"_a, "pairs"_a, "threads"_a,
+             "The same pairs with their common and sampled elements counted.");
+    nb::class_<FrequencyTable>(module, "FrequencyTable",
+                               "Counters of how many documents have each element.")
+        .def(
+            "__init__",
+            [](FrequencyTable* self, uint64_t elements, uint64_t bytes) {
+                new (self) FrequencyTable(frequency_bits(elements), bytes);
+            },
+            "elements"_a, "bytes"_a)
+        .def_prop_ro("passes", &FrequencyTable::passes,
+                     "How often everything has to be counted and written, a part each time.")
+        .def("clear", &FrequencyTable::clear, "number"_a, "Begins with a pass.")
+        .def("count", &count, "sketches"_a, "begin"_a, "end"_a, "threads"_a,
+             "Counts the elements of documents from begin to end.")
+        .def("write", &write, "sketches"_a, "begin"_a, "end"_a, "threads"_a, "out"_a,
+             "Writes their frequencies, into an array for each chunk.");
+    nb::class_<Masses>(module, "Masses", "Where very many documents all resemble one another.")
+        .def(
+            "__init__",
+            [](Masses* self, const OwningSketchSet& sketches, Fraction threshold,
+               uint8_t least_frequency, size_t keys, size_t heads) {
+                if (least_frequency < 1 || keys < 1 || heads < 1)
+                    throw std::invalid_argument("mass rule: out of range: want at least 1");
+                const Ratio ratio = ratio_argument(threshold);
+                new (self) Masses(sketches.counted(), ratio, {least_frequency, keys, heads});
+            },
+            nb::keep_alive<1, 2>(), "sketches"_a, "threshold"_a, "least_frequency"_a, "keys"_a,
+            "heads"_a)
+        .def("add", &Masses::add, nb::call_guard<nb::gil_scoped_release>(), "begin"_a, "end"_a,
+             "Takes the keys of documents from begin to end; all come in their order.")
+        .def("hubs", &hubs, "begin"_a, "end"_a, "threads"_a,
+             "Their hubs, once all have been added; 2^32 - 1 for none.");
+    nb::class_<OwningLevelIndex>(module, "LevelIndex",
+                                 "Postings of one level by key, ready to be probed.")
+        .def(nb::init<const OwningSketchSet&, std::string_view, Fraction, uint8_t, std::vector<Run>,
+                      InputArray<uint32_t>, InputArray<uint32_t>, size_t, size_t, size_t>(),
+             nb::keep_alive<1, 2>(), "sketches"_a, "measure"_a, "floor"_a, "level"_a, "runs"_a,
+             "counts"_a, "hubs"_a, "first_bucket"_a, "last_bucket"_a, "threads"_a)
+        .def("probe", &OwningLevelIndex::probe, "begin"_a, "end"_a, "threads"_a,
+             "Pairs found by documents from begin to end: a, b, common, sampled.");
+    module.attr("POSTING_BUCKETS") = buckets;
+    module.attr("NO_HUB") = no_hub;
+}
+
+}  // namespace roughly

@@ -1,0 +1,64 @@
+// Which documents stay and which go, by the dedup rule: documents are taken in order, and one goes
+// if and only if an earlier one that stays reaches the threshold with it, or contains it. Nothing
+// goes by a chain.
+//
+// Counting a pair exactly is dear, and most pairs need not be: a pair matters only if its earlier
+// document stays. So deciding goes in rounds. A round decides what the exact pairs allow and says
+// which further pairs are wanted; it guesses from the estimates what will stay, so that two or
+// three rounds are enough, but no guess ever decides anything.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "pair.hpp"
+
+namespace roughly {
+
+// How many sampled elements a pair's two documents have, for containment.
+struct Parts {
+    uint32_t a;
+    uint32_t b;
+};
+
+// Pairs of documents, and what is known of them. A document is known by its number, from 0 in the
+// order in which documents are taken.
+struct Candidates {
+    std::span<const Pair> pairs;      // a < b, each at most once
+    std::span<const uint8_t> exact;   // 1 where a pair's counts are not an estimate
+    std::span<const Parts> parts;     // one a pair; empty unless containment counts
+    std::span<const uint32_t> place;  // of each document: ascending, leaves room for equivalents
+    std::span<const uint32_t> last;   // the place of the last document that is equivalent to it
+    Ratio threshold;
+    Ratio containment;  // denominator 0: containment does not count
+};
+
+enum class Fate : uint8_t { undecided = 0, kept = 1, removed = 2 };
+
+struct Round {
+    std::vector<uint8_t> fate;     // Fate, a document
+    std::vector<uint64_t> wanted;  // pairs to be counted exactly before the next round, ascending
+};
+
+// While a document is undecided there are pairs wanted; when none is, all is decided, and whatever
+// `find_reasons` looks at is exact.
+Round decide(const Candidates& candidates);
+
+struct Reason {
+    static constexpr uint64_t none = std::numeric_limits<uint64_t>::max();
+    uint64_t pair;       // of the document that was asked for and the kept one
+    uint64_t contained;  // 1 if it goes by containment only
+};
+
+// Why documents go: for each of `documents` at its place in `places` (its own, or that of one that
+// is equivalent to it) the pair with the best of the kept documents before that place. Best is the
+// largest resemblance among those that reach the threshold, else the largest containment; the
+// earlier document where these are equal.
+std::vector<Reason> find_reasons(const Candidates& candidates, std::span<const uint8_t> fate,
+                                 std::span<const uint32_t> documents,
+                                 std::span<const uint32_t> places);
+
+}  // namespace roughly

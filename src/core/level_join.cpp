@@ -1,0 +1,315 @@
+#include "level_join.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "mass.hpp"
+#include "parallel.hpp"
+
+namespace roughly {
+
+namespace {
+
+// A document as it is found under an element.
+struct Entry {
+    uint32_t group;  // the hub it belongs to, or no_hub
+    uint32_t count;  // its elements at the level
+    uint32_t document;
+    uint32_t position;
+};
+
+bool before(const Entry& x, const Entry& y) {
+    if (x.group != y.group) return x.group < y.group;
+    if (x.count != y.count) return x.count < y.count;
+    return x.document < y.document;
+}
+
+// The documents indexed under one element: natives, then visitors, each in the order of `before`.
+struct List {
+    uint64_t natives;  // where they begin in Index::entries
+    uint64_t visitors;
+    uint64_t end;
+};
+
+struct Probe {
+    uint32_t document;
+    uint32_t list;
+    uint32_t position;
+};
+
+// What the entries of some buckets give: lists in which two documents can meet, and who probes
+// them.
+struct Index {
+    std::vector<Entry> entries;
+    std::vector<List> lists;
+    std::vector<Probe> probes;
+};
+
+class Indexer {
+   public:
+    Indexer(const LevelJoin& join, std::span<const uint32_t> groups)
+        : join_(join), groups_(groups) {}
+
+    // Postings of one bucket.
+    void add(std::vector<Posting>& postings, Index& to) {
+        std::sort(postings.begin(), postings.end(), [](const Posting& x, const Posting& y) {
+            return x.key != y.key ? x.key < y.key : x.document < y.document;
+        });
+        for (size_t begin = 0; begin < postings.size();) {
+            size_t end = begin + 1;
+            while (end < postings.size() && postings[end].key == postings[begin].key) ++end;
+            if (end - begin > 1) add_list({postings.data() + begin, end - begin}, to);
+            begin = end;
+        }
+    }
+
+   private:
+    bool native(uint32_t document) const {
+        return join_.sketches.level_of(document) == join_.level;
+    }
+
+    uint32_t group(uint32_t document) const { return groups_.empty() ? no_hub : groups_[document]; }
+
+    void add_list(std::span<const Posting> postings, Index& to) {
+        const uint32_t common_group = group(postings[0].document);
+        bool mass = common_group != no_hub;
+        bool any_native = false;
+        for (const Posting& posting : postings) {
+            mass = mass && group(posting.document) == common_group;
+            any_native = any_native || native(posting.document);
+        }
+        if (mass || !any_native) return;
+        natives_.clear();
+        visitors_.clear();
+        for (const Posting& posting : postings) {
+            const uint32_t count = join_.counts[posting.document];
+            if (posting.position >= join_.rule.index_length(count)) continue;
+            const Entry entry{group(posting.document), count, posting.document, posting.position};
+            (native(posting.document) ? natives_ : visitors_).push_back(entry);
+        }
+        if (natives_.empty() && visitors_.empty()) return;
+        std::sort(natives_.begin(), natives_.end(), before);
+        std::sort(visitors_.begin(), visitors_.end(), before);
+        const auto list = static_cast<uint32_t>(to.lists.size());
+        const uint64_t begin = to.entries.size();
+        to.lists.push_back(
+            {begin, begin + natives_.size(), begin + natives_.size() + visitors_.size()});
+        to.entries.insert(to.entries.end(), natives_.begin(), natives_.end());
+        to.entries.insert(to.entries.end(), visitors_.begin(), visitors_.end());
+        for (const Posting& posting : postings)
+            if (posting.position < join_.rule.probe_length(join_.counts[posting.document]))
+                to.probes.push_back({posting.document, list, posting.position});
+    }
+
+    const LevelJoin& join_;
+    std::span<const uint32_t> groups_;
+    std::vector<Entry> natives_, visitors_;
+};
+
+// Finds the partners of one document after the other.
+template <typename Lists>
+class Prober {
+   public:
+    Prober(const LevelJoin& join, const Lists& lists, std::span<const uint32_t> groups)
+        : join_(join), lists_(lists), groups_(groups), seen_(join.sketches.count, 0) {}
+
+    void probe(uint32_t document, std::vector<Pair>& out) {
+        const auto probes = lists_.probes(document);
+        if (probes.empty()) return;
+        document_ = document;
+        count_ = join_.counts[document];
+        group_ = groups_.empty() ? no_hub : groups_[document];
+        elements_ = {};
+        const bool native = join_.sketches.level_of(document) == join_.level;
+        for (const auto& probe : probes) {
+            left_ = count_ - probe.position;
+            range_ = join_.rule.partners(count_, left_);
+            if (range_.least > range_.most) continue;
+            scan(lists_.natives(probe.list), out);
+            if (native) scan(lists_.visitors(probe.list), out);
+        }
+    }
+
+   private:
+    // All entries of one group after the other, of each only those of the right size.
+    void scan(std::span<const Entry> entries, std::vector<Pair>& out) {
+        const Entry* entry = entries.data();
+        const Entry* const end = entry + entries.size();
+        constexpr std::ptrdiff_t few = 16;
+        if (end - entry <= few) {
+            for (; entry < end; ++entry)
+                if (entry->count >= range_.least && entry->count <= range_.most)
+                    candidate(*entry, out);
+            return;
+        }
+        while (entry < end) {
+            const uint32_t group = entry->group;
+            const Entry* const group_end = std::partition_point(
+                entry, end, [&](const Entry& other) { return other.group == group; });
+            if (group == no_hub || group != group_) {
+                entry = std::partition_point(entry, group_end, [&](const Entry& other) {
+                    return other.count < range_.least;
+                });
+                for (; entry < group_end && entry->count <= range_.most; ++entry)
+                    candidate(*entry, out);
+            }
+            entry = group_end;
+        }
+    }
+
+    void candidate(const Entry& entry, std::vector<Pair>& out) {
+        const uint32_t other = entry.document;
+        if (other == document_ || seen_[other] == document_ + 1) return;
+        // Of two with equally many elements the one that is later in document order probes.
+        if (entry.count == count_ && other > document_) return;
+        if (group_ != no_hub && group_ == entry.group) return;
+        const size_t needed = join_.rule.needed(count_, entry.count);
+        // Behind their first common element lie at most so many more; at a later one of their
+        // common elements the bound may be too small, but then they have met at the first.
+        if (std::min(left_, entry.count - entry.position) < needed) return;
+        seen_[other] = document_ + 1;
+        verify(other, needed, out);
+    }
+
+    void verify(uint32_t other, size_t needed, std::vector<Pair>& out) {
+        if (!join_.hubs.empty() &&
+            (join_.hubs[document_] == other || join_.hubs[other] == document_))
+            return;
+        if (!elements_.data()) {
+            elements_ = at_level(join_.sketches, document_, join_.level, own_buffer_);
+            table_.assign(elements_);
+        }
+        const Elements others = at_level(join_.sketches, other, join_.level, other_buffer_);
+        const size_t common = table_.count_common(others, needed);
+        if (common < needed) return;
+        Pair pair{std::min(document_, other), std::max(document_, other), 0, 0};
+        measure(join_.sketches, join_.rule.measure, elements_, others, common, pair);
+        if (reaches(pair, join_.rule.floor) && is_here(others)) out.push_back(pair);
+    }
+
+    // Whether the first element that both have belongs to the buckets that are joined.
+    bool is_here(Elements others) {
+        if (join_.first_bucket == 0 && join_.last_bucket == buckets) return true;
+        const Elements own = join_.sketches.elements(document_);
+        const uint8_t* const frequency = join_.sketches.frequencies(document_);
+        const uint64_t mask = (uint64_t{1} << join_.level) - 1;
+        uint64_t first = 0;
+        int least = 256;
+        for (size_t i = 0, j = 0; i < own.size(); ++i) {
+            if (own[i] & mask || frequency[i] >= least) continue;
+            while (j < others.size() && others[j] < own[i]) ++j;
+            if (j < others.size() && others[j] == own[i]) {
+                first = own[i];
+                least = frequency[i];
+            }
+        }
+        const size_t bucket = bucket_of(mixed(first));
+        return join_.first_bucket <= bucket && bucket < join_.last_bucket;
+    }
+
+    const LevelJoin& join_;
+    const Lists& lists_;
+    std::span<const uint32_t> groups_;
+    std::vector<uint32_t> seen_;  // by document: the last one that met it, plus one
+    std::vector<uint64_t> own_buffer_, other_buffer_;
+    // of the probing document
+    uint32_t document_ = 0;
+    uint32_t count_ = 0;
+    uint32_t group_ = no_hub;
+    uint32_t left_ = 0;
+    JoinRule::Range range_{};
+    Elements elements_;
+    ElementTable table_;
+};
+
+// Whose pairs are not looked for: a hub and those that have it, except hubs with another hub.
+std::vector<uint32_t> groups_of(std::span<const uint32_t> hubs) {
+    std::vector<uint32_t> groups(hubs.begin(), hubs.end());
+    for (const uint32_t hub : hubs)
+        if (hub != no_hub && hubs[hub] == no_hub) groups[hub] = hub;
+    return groups;
+}
+
+}  // namespace
+
+// Indexes of all buckets, one behind the other, with the probes by document.
+class LevelIndex::Lists {
+   public:
+    struct ListProbe {
+        uint32_t list;
+        uint32_t position;
+    };
+
+    Lists(std::vector<Index>& parts, size_t documents) : starts_(documents + 1, 0) {
+        for (const Index& part : parts)
+            for (const Probe& probe : part.probes) ++starts_[probe.document + 1];
+        for (size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
+        probes_.resize(starts_.back());
+        std::vector<uint32_t> next(starts_.begin(), starts_.end() - 1);
+        for (Index& part : parts) {
+            const auto first_list = static_cast<uint32_t>(lists_.size());
+            const uint64_t first_entry = entries_.size();
+            for (const List& list : part.lists)
+                lists_.push_back({first_entry + list.natives, first_entry + list.visitors,
+                                  first_entry + list.end});
+            entries_.insert(entries_.end(), part.entries.begin(), part.entries.end());
+            for (const Probe& probe : part.probes)
+                probes_[next[probe.document]++] = {first_list + probe.list, probe.position};
+            part = {};
+        }
+    }
+
+    std::span<const ListProbe> probes(size_t document) const {
+        return {probes_.data() + starts_[document], probes_.data() + starts_[document + 1]};
+    }
+
+    std::span<const Entry> natives(uint32_t list) const {
+        return {entries_.data() + lists_[list].natives, entries_.data() + lists_[list].visitors};
+    }
+
+    std::span<const Entry> visitors(uint32_t list) const {
+        return {entries_.data() + lists_[list].visitors, entries_.data() + lists_[list].end};
+    }
+
+   private:
+    std::vector<uint32_t> starts_;  // of each document's probes
+    std::vector<ListProbe> probes_;
+    std::vector<List> lists_;
+    std::vector<Entry> entries_;
+};
+
+LevelIndex::LevelIndex(const LevelJoin& join, std::span<const PostingRun> runs, size_t threads)
+    : join_(join), groups_(groups_of(join.hubs)) {
+    std::vector<Index> parts(join.last_bucket - join.first_bucket);
+    in_parallel(parts.size(), threads, [&] {
+        return [&, indexer = Indexer(join_, groups_),
+                postings = std::vector<Posting>()](size_t bucket) mutable {
+            postings.clear();
+            for (const PostingRun& run : runs)
+                postings.insert(postings.end(), run.entries + (bucket ? run.ends[bucket - 1] : 0),
+                                run.entries + run.ends[bucket]);
+            indexer.add(postings, parts[bucket]);
+        };
+    });
+    lists_ = std::make_unique<const Lists>(parts, join.sketches.count);
+}
+
+LevelIndex::~LevelIndex() = default;
+
+std::vector<Pair> LevelIndex::probe(size_t begin, size_t end, size_t threads) const {
+    constexpr size_t block = 256;
+    std::vector<std::vector<Pair>> found((end - begin + block - 1) / block);
+    in_parallel(found.size(), threads, [&] {
+        return [&, prober = Prober<Lists>(join_, *lists_, groups_)](size_t part) mutable {
+            const size_t first = begin + part * block;
+            for (size_t i = first; i < std::min(end, first + block); ++i)
+                prober.probe(static_cast<uint32_t>(i), found[part]);
+        };
+    });
+    std::vector<Pair> pairs;
+    for (const auto& part : found) pairs.insert(pairs.end(), part.begin(), part.end());
+    std::sort(pairs.begin(), pairs.end(), in_order);
+    return pairs;
+}
+
+}  // namespace roughly

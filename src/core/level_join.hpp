@@ -1,0 +1,56 @@
+// All pairs of documents that reach a floor at one level: an exact set-similarity join by prefix
+// filtering, of the postings that posting.hpp makes. No pair is lost: every pair whose estimate
+// reaches the floor is found, once, and only those.
+//
+// The postings may be joined in several parts, each of some buckets of keys. A pair is then found
+// in the part that has the first element, in the common order, that both documents have.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "pair.hpp"
+#include "posting.hpp"
+#include "sketch_set.hpp"
+
+namespace roughly {
+
+// Postings of one level in buckets [first_bucket, last_bucket): of every run of documents those
+// buckets' entries, in the order of the buckets. A run's `ends` count from its first entry.
+struct PostingRun {
+    const Posting* entries;
+    const uint64_t* ends;  // last_bucket - first_bucket of them
+};
+
+struct LevelJoin {
+    const SketchSet& sketches;
+    JoinRule rule;
+    uint8_t level;
+    std::span<const uint32_t> counts;  // from make_postings
+    std::span<const uint32_t> hubs;    // mass.hpp; empty for none
+    size_t first_bucket;
+    size_t last_bucket;
+};
+
+// The postings by key, ready to be probed. What `join` names must outlive it.
+class LevelIndex {
+   public:
+    LevelIndex(const LevelJoin& join, std::span<const PostingRun> runs, size_t threads);
+    ~LevelIndex();
+
+    // The pairs in which a document from `begin` to `end` is the prober, ascending by (a, b). Left
+    // out are pairs of documents with the same hub, and of one with its hub.
+    std::vector<Pair> probe(size_t begin, size_t end, size_t threads) const;
+
+   private:
+    class Lists;
+
+    LevelJoin join_;
+    std::vector<uint32_t> groups_;
+    std::unique_ptr<const Lists> lists_;
+};
+
+}  // namespace roughly

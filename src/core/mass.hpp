@@ -1,0 +1,54 @@
+// Masses: where very many documents all resemble one another, a link of each to one of them, its
+// hub, stands for all of their pairs.
+//
+// The rule depends on the sketches and the document order alone. A key of a document is one of its
+// first `keys` elements of frequency `least_frequency` or more, in the order of their bits read
+// backwards (so that documents of different levels have keys in common). The heads of a key are the
+// first `heads` documents, in document order, that have it as a key. The hub of a document is the
+// first head, by the order of its keys and then in document order, that comes before it, whose size
+// (distinct shingles) allows for the threshold, and that it resembles at the threshold; most
+// documents have none. The join then leaves out the pairs of two
+// documents with the same hub: both are linked to it at the threshold or more.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "pair.hpp"
+#include "sketch_set.hpp"
+
+namespace roughly {
+
+inline constexpr uint32_t no_hub = std::numeric_limits<uint32_t>::max();
+
+struct MassRule {
+    uint8_t least_frequency = 100;
+    size_t keys = 8;
+    size_t heads = 4;
+};
+
+// The heads of all keys; then the hubs. Frequencies have been counted.
+class Masses {
+   public:
+    Masses(const SketchSet& sketches, Ratio threshold, const MassRule& rule);
+    ~Masses();
+
+    // Takes the keys of the documents from `begin` to `end`; all documents come in their order.
+    void add(size_t begin, size_t end);
+
+    // When all have been added: the hub of each document from `begin` to `end`, or no_hub.
+    std::vector<uint32_t> hubs(size_t begin, size_t end, size_t threads) const;
+
+   private:
+    class Heads;
+
+    SketchSet sketches_;
+    Ratio threshold_;
+    MassRule rule_;
+    std::unique_ptr<Heads> heads_;
+};
+
+}  // namespace roughly

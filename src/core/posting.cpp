@@ -1,0 +1,158 @@
+#include "posting.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "parallel.hpp"
+
+namespace roughly {
+
+namespace {
+
+size_t divided_up(uint128 numerator, uint128 denominator) {
+    return static_cast<size_t>((numerator + denominator - 1) / denominator);
+}
+
+// ceil(floor * n)
+size_t least_share(size_t n, Ratio floor) {
+    return divided_up(uint128{floor.numerator} * n, floor.denominator);
+}
+
+// The smallest overlap with which sketches of n and m elements reach the floor as a share of their
+// union: o / (n + m - o) >= p / q.
+size_t least_overlap(size_t n, size_t m, Ratio floor) {
+    return divided_up(uint128{floor.numerator} * (n + m),
+                      uint128{floor.numerator} + floor.denominator);
+}
+
+// Makes the postings of one document after the other.
+class PostingMaker {
+   public:
+    PostingMaker(const SketchSet& sketches, const JoinRule& rule, uint8_t level,
+                 size_t least_partner)
+        : sketches_(sketches), rule_(rule), level_(level), least_partner_(least_partner) {}
+
+    // Elements that the document has at the level; its postings are appended to `out`.
+    uint32_t make(size_t document, size_t least_count, std::vector<Posting>& out) {
+        const Elements all = sketches_.elements(document);
+        if (all.size() < least_count) return 0;
+        const uint8_t* frequency = sketches_.frequencies(document);
+        Elements elements = all;
+        if (sketches_.level_of(document) != level_) {
+            reduce(all, frequency);
+            elements = reduced_;
+            frequency = reduced_frequency_.data();
+        }
+        const size_t count = elements.size();
+        if (count == 0 || count < least_count) return 0;
+        const size_t length = std::max(probe_length(count), rule_.index_length(count));
+        starts_.fill(0);
+        for (size_t i = 0; i < count; ++i) ++starts_[frequency[i]];
+        uint32_t before = 0;
+        for (uint32_t& start : starts_) before += std::exchange(start, before);
+        // Elements are ascending, so those of equal frequency stay so.
+        for (size_t i = 0; i < count; ++i) {
+            const uint32_t position = starts_[frequency[i]]++;
+            if (position < length && frequency[i] > 1)
+                out.push_back({mixed(elements[i]), static_cast<uint32_t>(document), position});
+        }
+        return static_cast<uint32_t>(count);
+    }
+
+   private:
+    // Of the prefix with which a document probes, the part where it can meet the smallest partner.
+    size_t probe_length(size_t count) const {
+        size_t length = rule_.probe_length(count);
+        while (length > 0 && rule_.partners(count, count - (length - 1)).most < least_partner_)
+            --length;
+        return length;
+    }
+
+    void reduce(Elements all, const uint8_t* frequency) {
+        const uint64_t mask = (uint64_t{1} << level_) - 1;
+        reduced_.clear();
+        reduced_frequency_.clear();
+        for (size_t i = 0; i < all.size(); ++i)
+            if ((all[i] & mask) == 0) {
+                reduced_.push_back(all[i]);
+                reduced_frequency_.push_back(frequency[i]);
+            }
+    }
+
+    const SketchSet& sketches_;
+    JoinRule rule_;
+    uint8_t level_;
+    size_t least_partner_;
+    std::array<uint32_t, 256> starts_;
+    std::vector<uint64_t> reduced_;
+    std::vector<uint8_t> reduced_frequency_;
+};
+
+}  // namespace
+
+size_t JoinRule::probe_length(size_t n) const { return n - least_share(n, floor) + 1; }
+
+size_t JoinRule::index_length(size_t n) const {
+    if (measure == Measure::containment) return n;
+    return n - needed(n, n) + 1;
+}
+
+size_t JoinRule::needed(size_t n, size_t m) const {
+    if (measure == Measure::containment) return least_share(n, floor);
+    // Of a union of which only the smallest are a sample, the overlap outside may be anything.
+    return smallest ? least_share(std::max(n, m), floor) : least_overlap(n, m, floor);
+}
+
+JoinRule::Range JoinRule::partners(size_t n, size_t left) const {
+    if (measure == Measure::containment)
+        return {std::max(n, least_share(n, floor)), std::numeric_limits<size_t>::max()};
+    const size_t least = least_share(n, floor);
+    if (left < least) return {1, 0};
+    // needed(n, m) <= left, solved for m
+    const uint128 most =
+        smallest ? uint128{left} * floor.denominator / floor.numerator
+                 : uint128{left} * (uint128{floor.numerator} + floor.denominator) / floor.numerator;
+    const uint128 beside = smallest ? 0 : n;
+    if (most < beside) return {1, 0};
+    return {least, static_cast<size_t>(std::min<uint128>(most - beside, n))};
+}
+
+Postings make_postings(const SketchSet& sketches, const JoinRule& rule, uint8_t level, size_t begin,
+                       size_t end, size_t smallest_native, bool visited, size_t threads,
+                       std::span<uint32_t> counts) {
+    // A visitor must be large enough for the smallest native at least.
+    const size_t least_visitor =
+        rule.measure == Measure::containment ? 1 : least_share(smallest_native, rule.floor);
+    const size_t least_partner = visited ? least_visitor : smallest_native;
+    constexpr size_t block = 256;
+    std::vector<std::vector<Posting>> parts((end - begin + block - 1) / block);
+    in_parallel(parts.size(), threads, [&] {
+        return
+            [&, maker = PostingMaker(sketches, rule, level, least_partner)](size_t part) mutable {
+                const size_t first = begin + part * block;
+                for (size_t i = first; i < std::min(end, first + block); ++i) {
+                    const uint8_t own = sketches.level_of(i);
+                    if (own > level) continue;
+                    counts[i] = maker.make(i, own == level ? 1 : least_visitor, parts[part]);
+                }
+            };
+    });
+
+    Postings made{{}, std::vector<uint64_t>(buckets, 0)};
+    std::array<uint64_t, buckets> next{};
+    for (const auto& part : parts)
+        for (const Posting& posting : part) ++next[bucket_of(posting.key)];
+    uint64_t before = 0;
+    for (uint64_t& start : next) before += std::exchange(start, before);
+    made.entries.resize(before);
+    for (auto& part : parts) {
+        for (const Posting& posting : part) made.entries[next[bucket_of(posting.key)]++] = posting;
+        part = {};
+    }
+    std::copy(next.begin(), next.end(), made.bucket_ends.begin());
+    return made;
+}
+
+}  // namespace roughly

@@ -1,0 +1,73 @@
+// Which elements of which documents a join has to look at: the second phase of the 1997 paper,
+// <fingerprint, document>, after prefix filtering.
+//
+// With the elements of all documents in one order, rarest first, two sketches of n and m elements
+// that have o in common share an element among the first n - o + 1 of one and the first m - o + 1
+// of the other. Of two documents the *prober* looks the other one up, which is *indexed*:
+//   resemblance at t: the larger one probes. It has ceil(t n) in common with any partner, and the
+//     smaller one, of m elements, ceil(2 t m / (1 + t)) with any that is not smaller.
+//   containment at t: the smaller one probes. It has ceil(t n) in common, and the larger one is
+//     indexed whole.
+// Two documents meet at the coarser of their levels. So there is a join for every level, of the
+// documents that are native to it and of those that visit it from finer levels, with their sketches
+// reduced; at least one of a pair is native.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "measure.hpp"
+#include "pair.hpp"
+#include "sketch_set.hpp"
+
+namespace roughly {
+
+// What a join looks for.
+struct JoinRule {
+    Measure measure;
+    Ratio floor;        // 0 < floor <= 1
+    uint64_t smallest;  // the K of min:K sketches, else 0
+
+    // Elements of the prefix with which a document of n elements probes, and is found. n > 0.
+    size_t probe_length(size_t n) const;
+    size_t index_length(size_t n) const;
+
+    // The least overlap with which a prober of n and a partner of m elements reach the floor.
+    size_t needed(size_t n, size_t m) const;
+
+    // Partners' element counts that may do, if no more than `left` of the prober's n elements can
+    // be common.
+    struct Range {
+        size_t least, most;
+    };
+    Range partners(size_t n, size_t left) const;
+};
+
+struct Posting {
+    uint64_t key;  // the element, mixed
+    uint32_t document;
+    uint32_t position;  // of the element among those of its document, rarest first
+};
+
+inline constexpr int bucket_bits = 8;
+inline constexpr size_t buckets = size_t{1} << bucket_bits;
+
+inline size_t bucket_of(uint64_t key) { return key >> (64 - bucket_bits); }
+
+// The postings of some documents at one level, by the leading bits of their keys.
+struct Postings {
+    std::vector<Posting> entries;
+    std::vector<uint64_t> bucket_ends;  // of entries; `buckets` of them
+};
+
+// Documents from `begin` to `end`. Elements that nobody else has are left out. `counts` has a place
+// for each of all documents and takes how many elements each has at the level; those that do not
+// take part are left alone (at 0). `smallest_native` is the least count of a native; `visited` says
+// whether there are documents of finer levels.
+Postings make_postings(const SketchSet& sketches, const JoinRule& rule, uint8_t level, size_t begin,
+                       size_t end, size_t smallest_native, bool visited, size_t threads,
+                       std::span<uint32_t> counts);
+
+}  // namespace roughly

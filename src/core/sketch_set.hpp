@@ -1,0 +1,75 @@
+// Sketches of many documents as they lie in memory or in mapped files, and the documents of them
+// that take part in a join, in document order. Nothing is copied: the arrays must outlive the view.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace roughly {
+
+using Elements = std::span<const uint64_t>;
+
+// Sketches of consecutive rows.
+struct SketchChunk {
+    const uint64_t* values;
+    const int64_t* offsets;    // of its rows and one more, into values
+    const uint8_t* frequency;  // of each value, see frequency.hpp; null until counted
+};
+
+// Copies sketches out of files, for those that are wanted here and there: touching them in place
+// would bring the whole of a large file into memory. Any thread may use it.
+class SketchReader {
+   public:
+    virtual ~SketchReader() = default;
+    // `count` values of a chunk, from the one numbered `first` on.
+    virtual void read(size_t chunk, size_t first, size_t count, uint64_t* to) const = 0;
+};
+
+// Set sketches (`all`, `mod`, `min`, `adaptive`), not `perm`. A document is known by its position
+// in `rows`.
+struct SketchSet {
+    std::span<const SketchChunk> chunks;
+    int chunk_bits;        // a chunk has 2^chunk_bits rows, the last one may have fewer
+    const uint32_t* rows;  // the documents that take part, in document order
+    size_t count;
+    const uint32_t* size;  // of every row: distinct shingles of the document
+    const uint8_t* level;  // of every row
+    uint64_t smallest;     // the K of min:K sketches, else 0
+    const SketchReader* reader = nullptr;
+
+    Elements elements(size_t document) const {
+        const size_t row = rows[document];
+        const SketchChunk& chunk = chunks[row >> chunk_bits];
+        const int64_t* offset = chunk.offsets + (row & ((size_t{1} << chunk_bits) - 1));
+        return {chunk.values + offset[0], static_cast<size_t>(offset[1] - offset[0])};
+    }
+
+    // The same for a document that is wanted by itself: in place, or read into `buffer`.
+    Elements fetch(size_t document, std::vector<uint64_t>& buffer) const {
+        const Elements in_place = elements(document);
+        if (!reader) return in_place;
+        buffer.resize(in_place.size());
+        const size_t chunk = rows[document] >> chunk_bits;
+        const auto first = static_cast<size_t>(in_place.data() - chunks[chunk].values);
+        reader->read(chunk, first, in_place.size(), buffer.data());
+        return buffer;
+    }
+
+    // Of the same elements, one by one.
+    const uint8_t* frequencies(size_t document) const {
+        const size_t row = rows[document];
+        const SketchChunk& chunk = chunks[row >> chunk_bits];
+        return chunk.frequency + chunk.offsets[row & ((size_t{1} << chunk_bits) - 1)];
+    }
+
+    uint8_t level_of(size_t document) const { return level[rows[document]]; }
+    uint32_t size_of(size_t document) const { return size[rows[document]]; }
+};
+
+// Elements are permuted numbers, but of 40 bits, multiples or small ones only: where they are to be
+// spread evenly their bits are mixed once more, by a bijection.
+inline uint64_t mixed(uint64_t element) { return element * 0x9E3779B97F4A7C15u; }
+
+}  // namespace roughly

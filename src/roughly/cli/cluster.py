@@ -1,0 +1,287 @@
+"""`roughly cluster INPUT... -o CORPUS`: documents that are roughly the same, grouped; and
+`roughly cluster CORPUS --threshold T`: the same at another threshold, in seconds."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from roughly.cli.options import (
+    add_reading,
+    add_resources,
+    add_sketching,
+    count,
+    documents_of,
+    positive,
+    ratio,
+    sketcher_of,
+)
+from roughly.cli.output import say
+from roughly.documents.file import printable
+from roughly.errors import ParameterError
+
+if TYPE_CHECKING:
+    from roughly.clustering import Clusters
+
+DESCRIPTION = """\
+Groups documents that are roughly the same, or roughly contained in one another.
+With -o the documents are read, sketched and clustered into CORPUS, a directory
+that holds everything needed to ask again: tables (documents, clusters, pairs), a
+report to look at, and two forests from which any threshold at or above the floor
+is answered in seconds. A run that was interrupted goes on where it stopped when
+the same command is given again."""
+
+EPILOG = """\
+examples:
+  roughly cluster 'crawl/*.warc.gz' -o crawl.roughly
+  roughly cluster docs.jsonl -o docs.roughly --threshold 0.6 --containment 0.8
+  roughly cluster docs.roughly --threshold 0.9
+  roughly cluster docs.roughly --json > clusters.jsonl
+  roughly cluster docs.roughly --common 20
+
+Exit status: 0 done, 2 error."""
+
+_SHOWN = 10
+
+
+def add_parser(subparsers: Any) -> None:
+    """Adds the command to the parser of all commands."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        "cluster",
+        help="groups of documents that are roughly the same, or contain one another",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "inputs",
+        metavar="INPUT",
+        nargs="+",
+        help="a file, pattern or directory, - for stdin; or one CORPUS",
+    )
+    parser.add_argument("-o", "--output", metavar="CORPUS", help="the corpus to make")
+    add = parser.add_argument_group("what belongs together").add_argument
+    add("--threshold", type=ratio, metavar="T", help="least resemblance (default: 0.5)")
+    add(
+        "--containment",
+        type=ratio,
+        metavar="C",
+        help="documents belong together too if this share of one is in the other",
+    )
+    add(
+        "--floor",
+        type=ratio,
+        metavar="F",
+        help="pairs are kept from here on, for other thresholds (default: T - 0.1)",
+    )
+    add("--containment-floor", type=ratio, metavar="F", help="the same for C (default: C - 0.1)")
+    add(
+        "--linkage",
+        choices=("single", "star"),
+        default="single",
+        help="single: whoever is linked, by others too; star: whoever resembles the first "
+        "(default: single)",
+    )
+    add(
+        "--cut-off",
+        type=positive,
+        metavar="N",
+        help="with --preset broder97, shingles of more documents are ignored (default: 1000)",
+    )
+    add_sketching(parser)
+    add_reading(parser)
+    group = parser.add_argument_group("the run and what it shows")
+    add_resources(group)
+    add = group.add_argument
+    add("--no-text", action="store_true", help="do not keep the text in the corpus")
+    add("--force", action="store_true", help="make the corpus anew")
+    add("--json", action="store_true", help="a JSON object a cluster, with the ids of its members")
+    add(
+        "--common",
+        type=count,
+        metavar="N",
+        default=0,
+        help="show the N shingles that most documents have",
+    )
+    add("--quiet", action="store_true", help="no summary and no progress, errors only")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Makes a corpus, or asks one."""
+    from roughly.corpus import Corpus, is_corpus
+
+    if arguments.output is None:
+        if len(arguments.inputs) != 1 or not is_corpus(arguments.inputs[0]):
+            raise ParameterError(
+                f"{printable(arguments.inputs[0])}: no corpus, and no place to make one",
+                hint="name the corpus to make with -o, as in -o NAME.roughly",
+            )
+        _refuse_fixed(arguments)
+        corpus = Corpus(arguments.inputs[0])
+        found = corpus.clusters(
+            arguments.threshold, arguments.containment, arguments.linkage, arguments.threads
+        )
+    else:
+        found = _make(arguments)
+    if arguments.common:
+        _show_common(found, arguments)
+    elif arguments.json:
+        _write_json(found)
+    elif not arguments.quiet:
+        _show(found)
+    return 0
+
+
+def _make(arguments: argparse.Namespace) -> Clusters:
+    from roughly.cli.progress import Progress
+    from roughly.clustering.common import refuse_minima
+    from roughly.clustering.settings import settings_for
+    from roughly.corpus import create_corpus
+    from roughly.parameters import memory_or_half, threads_or_all
+
+    started = time.monotonic()
+    sketcher = sketcher_of(arguments)
+    settings = settings_for(
+        sketcher.parameters,
+        arguments.threshold,
+        arguments.floor,
+        arguments.containment,
+        arguments.containment_floor,
+        arguments.preset,
+        arguments.cut_off,
+    )
+    if arguments.linkage == "star" and settings.containment is not None:
+        raise ParameterError("--linkage: no stars by containment: wanted one of the two")
+    if arguments.common:
+        refuse_minima(sketcher.parameters)
+    documents = documents_of(arguments, arguments.inputs)
+    path = Path(arguments.output)
+    with Progress(quiet=arguments.quiet) as progress:
+        corpus = create_corpus(
+            documents,
+            sketcher,
+            settings,
+            path,
+            text=not arguments.no_text,
+            memory_bytes=memory_or_half(arguments.memory),
+            threads=threads_or_all(arguments.threads),
+            force=arguments.force,
+            progress=progress.phase,
+            finish=lambda found: _write_results(_linked(found, arguments.linkage), path),
+        )
+    found = corpus.clusters(linkage=arguments.linkage, threads=arguments.threads)
+    if not arguments.quiet:
+        for fields, sources in documents.guesses.items():
+            noun = "source" if len(sources) == 1 else "sources"
+            say(f"read {fields} from {len(sources):,} {noun}")
+        _say_skipped(found)
+        say(f"wrote {printable(arguments.output)} in {time.monotonic() - started:.1f} s")
+    return found
+
+
+def _linked(found: Clusters, linkage: Any) -> Clusters:
+    return found if linkage == "single" else found.at(found.threshold, None, linkage)
+
+
+def _write_results(found: Clusters, directory: Path) -> None:
+    """The tables and the report."""
+    from roughly.cli.output import write_file
+    from roughly.corpus.results import write_results
+    from roughly.report.cluster_page import page
+    from roughly.report.cluster_report import gather
+
+    write_results(found, directory)
+    report = gather(
+        found,
+        title=directory.name,
+        sizes_at=lambda t: found.at(t, found.containment).sizes(),
+    )
+    write_file(str(directory / "report.html"), page(report), force=True)
+
+
+# What is fixed when a corpus is made: option and where it is kept.
+_FIXED = (
+    ("--floor", "floor"),
+    ("--containment-floor", "containment_floor"),
+    ("--cut-off", "cut_off"),
+    ("-w", "w"),
+    ("--select", "select"),
+    ("--seed", "seed"),
+    ("--preset", "preset"),
+    ("--text-field", "text_field"),
+    ("--id-field", "id_field"),
+    ("--date-field", "date_field"),
+    ("--format", "format"),
+    ("--memory", "memory"),
+    ("--no-text", "no_text"),
+    ("--force", "force"),
+    ("--strict", "strict"),
+)
+
+
+def _refuse_fixed(arguments: argparse.Namespace) -> None:
+    for option, name in _FIXED:
+        if getattr(arguments, name):
+            raise ParameterError(
+                f"{option}: cannot be changed for a corpus that exists",
+                hint="cluster the documents again, into another corpus with -o",
+            )
+
+
+def _say_skipped(found: Clusters) -> None:
+    if found.skipped.count:
+        say(str(found.skipped))
+        for unread in found.skipped.first[:5]:
+            say(str(unread))
+    if found.skipped.repeated_ids:
+        say(f"{found.skipped.repeated_ids:,} repeated ids were numbered, as id#2")
+
+
+def _show(found: Clusters) -> None:
+    """A few lines, and the largest clusters."""
+    documents, sizes = len(found.segment), found.sizes()
+    print(_counted(documents, "document"))
+    by = f"at resemblance {float(found.threshold):g}"
+    if found.settings.method == "super":
+        by = f"by super shingles of which {float(found.threshold):.0%} agree"
+    if found.containment is not None:
+        by += f" or containment {float(found.containment):g}"
+    clustered = int(sizes.sum())
+    print(f"{_counted(len(sizes), 'cluster')} of {_counted(clustered, 'document')} {by}")
+    print(f"{_counted(documents - clustered + len(sizes), 'document')} if each cluster is one")
+    if not len(sizes):
+        return
+    table = found.clusters().sort_by([("size", "descending"), ("cluster", "ascending")])
+    print("\n    size  weakest link  least like the first  first document")
+    for row in table.slice(0, _SHOWN).to_pylist():
+        print(
+            f"{row['size']:8,}  {row['weakest_link']:12.3f}"
+            f"  {row['smallest_resemblance']:20.3f}  {printable(row['representative'])}"
+        )
+    if len(sizes) > _SHOWN:
+        print(f"     and {len(sizes) - _SHOWN:,} more; --json lists all")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def _write_json(found: Clusters) -> None:
+    rows = found.clusters().to_pylist()
+    for row, members in zip(rows, found, strict=True):
+        print(json.dumps(row | {"members": members}))
+
+
+def _show_common(found: Clusters, arguments: argparse.Namespace) -> None:
+    from roughly.clustering.common import common_shingles
+
+    for shingle in common_shingles(found, arguments.common):
+        if arguments.json:
+            print(json.dumps({"documents": shingle.documents, "text": shingle.text}))
+        else:
+            print(f"{shingle.documents:9,}  {shingle.text or '(text not kept)'}")

@@ -1,0 +1,274 @@
+"""`roughly dedup INPUT... -o OUT`: the input without near duplicates, and why each of them went."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import stat
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from roughly.cli.options import (
+    add_reading,
+    add_resources,
+    add_sketching,
+    count,
+    documents_of,
+    ratio,
+    sketcher_of,
+)
+from roughly.cli.output import say
+from roughly.documents.file import printable
+from roughly.errors import BusyError, MismatchError, ParameterError, RoughlyError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from roughly.deduplication import Deduplicated
+    from roughly.deduplication.output import Output
+    from roughly.documents.skipped import Skipped
+
+DESCRIPTION = """\
+Writes the input back without its near duplicates, in its own format, every
+record that stays untouched and in its place. Documents are taken in order, and
+one goes if and only if a document that stays and came before it resembles it at
+the threshold, or contains it. So nothing goes by a chain of small steps, and for
+every document that goes OUT.removals.jsonl names the one that stays."""
+
+EPILOG = """\
+examples:
+  roughly dedup crawl.jsonl -o clean.jsonl
+  roughly dedup 'crawl/*.parquet' -o clean --keep newest
+  roughly dedup pages.warc.gz -o clean.warc.gz --threshold 0.8 --explain 3
+  zcat crawl.jsonl.gz | roughly dedup - -o - > clean.jsonl
+
+Exit status: 0 done, 2 error."""
+
+# Names of documents that could not be read, shown at the end.
+_NAMES = 5
+
+
+def add_parser(subparsers: Any) -> None:
+    """Adds the command to the parser of all commands."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        "dedup",
+        help="the input without near duplicates",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "inputs", metavar="INPUT", nargs="+", help="a file, pattern or directory, or - for stdin"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        required=True,
+        help="the file to write; a directory for several files, a pattern or a directory; - is "
+        "standard output",
+    )
+    group = parser.add_argument_group("who goes")
+    add = group.add_argument
+    add(
+        "--threshold",
+        type=ratio,
+        metavar="T",
+        help="resemblance from which on a document goes (default: 0.7)",
+    )
+    add(
+        "--containment",
+        type=ratio,
+        metavar="C",
+        help="a document goes too if this share of it is in one that stays",
+    )
+    add(
+        "--keep",
+        choices=("first", "longest", "newest"),
+        help="which of several stays (default: first; longest with --containment)",
+    )
+    how = group.add_mutually_exclusive_group()
+    how.add_argument(
+        "--exact",
+        action="store_true",
+        help="decide on complete sets of shingles (the default)",
+    )
+    how.add_argument("--estimate", action="store_true", help="let sketches decide: faster")
+    add_sketching(parser)
+    add_reading(parser)
+    group = parser.add_argument_group("the run and what it shows")
+    add_resources(group)
+    add = group.add_argument
+    add("--force", action="store_true", help="overwrite OUT, and begin anew")
+    add(
+        "--explain",
+        type=count,
+        metavar="N",
+        default=0,
+        help="show the passages that the N largest documents that went share with those that stay",
+    )
+    add("--json", action="store_true", help="the summary as one JSON object on standard output")
+    add("--quiet", action="store_true", help="no summary and no progress, errors only")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Deduplicates the inputs and writes what stays."""
+    started = time.monotonic()
+    if arguments.output == "-" and (arguments.json or arguments.explain):
+        option = "--json" if arguments.json else "--explain"
+        raise ParameterError(
+            f"{option}: cannot stand beside -o -: both write to standard output",
+            hint="name a file with -o",
+        )
+    from roughly.cli.light_arrow import leave_pandas_out
+    from roughly.cli.progress import Progress
+
+    leave_pandas_out()
+    from roughly.clustering.workplace import disk_bytes
+    from roughly.deduplication.output import plan_output
+    from roughly.deduplication.rule import make_rule
+    from roughly.deduplication.run import deduplicate
+    from roughly.parameters import memory_or_half, threads_or_all
+    from roughly.storage.lock import WriterLock
+
+    sketcher = sketcher_of(arguments)
+    threshold = arguments.threshold or _default_threshold(arguments)
+    rule = make_rule(threshold, arguments.containment, arguments.keep, arguments.estimate, sketcher)
+    threads, memory_bytes = threads_or_all(arguments.threads), memory_or_half(arguments.memory)
+    documents = documents_of(arguments, arguments.inputs)
+    root = arguments.inputs[0] if len(arguments.inputs) == 1 else None
+    output = plan_output(documents, arguments.output, arguments.force, root)
+    temporary, directory = _workplace(arguments, output)
+    try:
+        with WriterLock(directory), Progress(quiet=arguments.quiet or arguments.json) as progress:
+            result = deduplicate(
+                documents,
+                rule,
+                sketcher,
+                directory,
+                threads=threads,
+                memory_bytes=memory_bytes,
+                force=arguments.force,
+                progress=progress.phase,
+                root=root,
+                owner=temporary,
+            )
+            result.write_to(output, progress.phase)
+            used_bytes = disk_bytes(directory)
+    except (MismatchError, BusyError):
+        raise  # what is there belongs to another run
+    except KeyboardInterrupt:
+        if temporary is None:
+            say(f"stopped; the same command goes on from {printable(str(directory))}")
+        raise
+    except RoughlyError:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
+    if arguments.explain:
+        _explain(result, arguments.explain, sketcher)
+    _tell(arguments, result, output, used_bytes, time.monotonic() - started)
+    shutil.rmtree(directory, ignore_errors=True)
+    return 0
+
+
+def _default_threshold(arguments: argparse.Namespace) -> float:
+    from roughly.sketcher import PRESETS
+
+    chosen = PRESETS.get(arguments.preset)
+    return 0.7 if chosen is None or chosen.threshold is None else chosen.threshold
+
+
+def _workplace(arguments: argparse.Namespace, output: Output) -> tuple[object, Path]:
+    """A directory beside the output, by a name that another try finds, if the inputs can be read
+    again then; else a temporary one and its owner."""
+    from roughly.clustering.workplace import Workplace
+
+    if output.stream or any(map(_is_pipe, arguments.inputs)):
+        workplace = Workplace()
+        return workplace, workplace.path
+    return None, output.path.with_name(f"{output.path.name}.unfinished")
+
+
+def _is_pipe(word: str) -> bool:
+    try:
+        mode = os.stat(word).st_mode
+    except OSError:
+        return word == "-"
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _tell(
+    arguments: argparse.Namespace,
+    result: Deduplicated,
+    output: Output,
+    used_bytes: int,
+    seconds: float,
+) -> None:
+    facts = {
+        "documents": result.documents,
+        "kept": len(result),
+        "removed": result.removed,
+        "kinds": result.counts,
+        "bytes": result.text_bytes,
+        "removed_bytes": result.removed_bytes,
+        "skipped": dict(result.skipped.reasons),
+        "repeated_ids": result.skipped.repeated_ids,
+        "seconds": round(seconds, 3),
+        "disk_bytes": used_bytes,
+        "output": arguments.output,
+    }
+    if not output.stream:
+        facts["removals"] = str(output.removals)
+    if arguments.json:
+        print(json.dumps(facts))
+    if arguments.quiet or arguments.json:
+        return
+    for fields, sources in result.fields.items():
+        if fields.guessed:
+            where = sources[0].name if len(sources) == 1 else f"{len(sources):,} files"
+            say(f"{where}: read {fields}")
+    _tell_skipped(result.skipped)
+    kinds = ", ".join(f"{n:,} {kind}" for kind, n in result.counts.items() if n)
+    say(
+        f"{result.documents:,} documents, {result.removed:,} removed"
+        f"{f' ({kinds})' if kinds else ''}, {len(result):,} kept"
+    )
+    say(
+        f"{_megabytes(result.text_bytes)} of text, {_megabytes(result.removed_bytes)} removed,"
+        f" in {seconds:.1f} s; {_megabytes(used_bytes)} of temporary files"
+    )
+    if "removals" in facts:
+        say(f"wrote {printable(arguments.output)} and {printable(str(facts['removals']))}")
+
+
+def _tell_skipped(skipped: Skipped) -> None:
+    if skipped.count:
+        say(f"{skipped}; what could not be read stays in the output")
+        for unread in skipped.first[:_NAMES]:
+            say(str(unread))
+    if skipped.repeated_ids:
+        say(f"{skipped.repeated_ids:,} repeated ids were made unique, as id#2")
+    if skipped.unread_dates:
+        say(f"{skipped.unread_dates:,} dates could not be read")
+
+
+def _megabytes(size: Any) -> str:
+    return f"{size / 1e6:,.1f} MB"
+
+
+def _explain(result: Deduplicated, largest: int, sketcher: Any) -> None:
+    """The passages that documents share with what stays in their place."""
+    from roughly.comparison import compare
+    from roughly.report.comparison_lines import lines
+    from roughly.report.terminal import Terminal
+
+    terminal = Terminal(sys.stdout, None, "auto")
+    for removed, kept in result.largest(largest):
+        comparison = compare(removed, kept, sketcher=sketcher)
+        for line in lines(comparison, removed, kept, terminal, 3):
+            print(line.replace(" (--passages N)", ""))

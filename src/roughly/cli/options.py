@@ -1,0 +1,143 @@
+"""Options that several commands have, defined once: how documents are read, shingled and sketched,
+and what a run may use. An option means the same wherever it appears.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from roughly.errors import ParameterError
+
+if TYPE_CHECKING:
+    from roughly.documents import Documents
+    from roughly.sketcher import Sketcher
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """The options of `open_documents`."""
+    add = parser.add_argument_group("how documents are read").add_argument
+    add("--text-field", metavar="NAME", help="the field that holds the text (default: guessed)")
+    add("--id-field", metavar="NAME", help="the field that holds the id (default: guessed)")
+    add("--date-field", metavar="NAME", help="the field that holds the date (default: guessed)")
+    add(
+        "--format",
+        metavar="NAME",
+        help="text, jsonl, csv, tsv, parquet, arrow, warc or arc (default: as each file looks)",
+    )
+    add(
+        "--as",
+        dest="content_type",
+        choices=("auto", "html", "text"),
+        default="auto",
+        help="take all documents for HTML or for text (default: auto, as each looks)",
+    )
+    add("--strict", action="store_true", help="stop at the first document that cannot be read")
+
+
+def documents_of(arguments: argparse.Namespace, inputs: list[str]) -> Documents:
+    """Opens the inputs as the options say."""
+    from roughly.documents import open_inputs
+
+    return open_inputs(
+        inputs,
+        text_field=arguments.text_field,
+        id_field=arguments.id_field,
+        date_field=arguments.date_field,
+        format=arguments.format,
+        content_type=arguments.content_type,
+        strict=arguments.strict,
+    )
+
+
+def add_sketching(parser: argparse.ArgumentParser) -> None:
+    """The options of a Sketcher."""
+    add = parser.add_argument_group("how documents are shingled and sketched").add_argument
+    add("-w", type=positive, metavar="N", help="tokens in a shingle (default: 5)")
+    add(
+        "--select",
+        metavar="RULE",
+        help="which fingerprints a sketch keeps: all, mod:M, min:K or adaptive:T "
+        "(default: adaptive:200)",
+    )
+    add("--seed", type=seed, metavar="N", help="seed of all keys, or random (default: 0)")
+    add("--preset", metavar="NAME", help="width and sketch of a published method, as broder97")
+
+
+def sketcher_of(arguments: argparse.Namespace) -> Sketcher:
+    """The sketcher that the options describe."""
+    from roughly.sketcher import Sketcher, preset
+
+    chosen_seed = 0 if arguments.seed is None else arguments.seed
+    if arguments.preset is None:
+        return Sketcher(
+            w=5 if arguments.w is None else arguments.w,
+            select="adaptive:200" if arguments.select is None else arguments.select,
+            seed=chosen_seed,
+        )
+    for option, given in (("-w", arguments.w), ("--select", arguments.select)):
+        if given is not None:
+            raise ParameterError(
+                f"{option}: cannot stand beside --preset {arguments.preset}: the preset fixes it",
+                hint=f"leave out {option} or --preset",
+            )
+    return preset(arguments.preset, seed=chosen_seed)
+
+
+def add_resources(group: Any) -> None:
+    """What a run may use."""
+    group.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="memory to use, as 2G or 800M (default: half of the machine's)",
+    )
+    group.add_argument(
+        "--threads", type=positive, metavar="N", help="threads to use (default: all cores)"
+    )
+
+
+def positive(text: str) -> int:
+    """A count of at least 1."""
+    value = count(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"out of range: {text}, wanted at least 1")
+    return value
+
+
+def count(text: str) -> int:
+    """A whole number that is not negative."""
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise argparse.ArgumentTypeError(f"not a count: {text!r}, wanted a number such as 5")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """64 bits, or `random`."""
+    if text == "random":
+        import secrets
+
+        return secrets.randbits(64)
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 2**64:
+        raise argparse.ArgumentTypeError(
+            f"not a seed: {text!r}, wanted a number from 0 to 2^64 - 1, or random"
+        )
+    return value
+
+
+def ratio(text: str) -> str:
+    """A threshold, kept as it was written: 0.7 is 7/10."""
+    from fractions import Fraction
+
+    try:
+        inside = 0 < Fraction(text) <= 1
+    except (ValueError, ZeroDivisionError):
+        inside = False
+    if not inside:
+        raise argparse.ArgumentTypeError(
+            f"not a share: {text!r}, wanted more than 0 and at most 1, as 0.7"
+        )
+    return text

@@ -1,0 +1,77 @@
+"""The shingles that most documents have, with their text: section 5.1 of the 1997 paper shows why
+one wants to look at them (boilerplate, empty forms, error pages)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from roughly import _core
+from roughly.clustering.expansion import Expansion
+from roughly.clustering.sketches import Sketches
+from roughly.errors import ParameterError
+from roughly.parameters import Parameters
+
+if TYPE_CHECKING:
+    from roughly.clustering.clusters import Clusters
+    from roughly.storage.segment import Segment
+
+
+class CommonShingle(NamedTuple):
+    """A shingle that many documents share."""
+
+    text: str  # as it is written in the first document that has it; "" if no text was kept
+    documents: int  # that have it in their sketch, equivalent ones counted once
+    first: str  # id of that first document
+
+
+def common_shingles(
+    clusters: Clusters, count: int, memory_bytes: int = 1 << 30
+) -> list[CommonShingle]:
+    """The `count` commonest shingles among the sketches of all documents that are not equivalent to
+    another, most documents first."""
+    segment, outcome = clusters.segment, clusters.outcome
+    refuse_minima(segment.parameters)
+    rows = outcome.order[outcome.groups.representatives]
+    with Expansion(
+        Sketches.of_segment(segment),
+        rows,
+        cut_off=0,
+        threads=clusters.threads,
+        budget_bytes=memory_bytes,
+        most_common=count,
+    ) as expansion:
+        found = expansion.commonest
+    ids = segment.ids()
+    return [
+        CommonShingle(
+            _text(segment, int(rows[each.first]), each.element),
+            each.documents,
+            ids[int(rows[each.first])].as_py(),
+        )
+        for each in found
+    ]
+
+
+def refuse_minima(parameters: Parameters) -> None:
+    """The elements of perm:K sketches are no fingerprints of shingles."""
+    if parameters.selection[0] == "perm":
+        raise ParameterError(
+            f"common shingles: not to be had from {parameters.select} sketches,"
+            " wanted all, mod:M, min:K or adaptive:T"
+        )
+
+
+def _text(segment: Segment, row: int, element: int) -> str:
+    """The shingle of that fingerprint, as the document writes it."""
+    if not segment.has_text:
+        return ""
+    p = segment.parameters
+    data = segment.text(np.array([row]))[0].as_py()
+    html = segment.column("html")[row].as_py()
+    fingerprints = _core.fingerprints(data, html, p.w, p.bits, p.seed)
+    spans = _core.token_spans(data, html)
+    at = int(np.flatnonzero(fingerprints == np.uint64(element))[0])
+    begin, end = spans[at, 0], spans[min(at + p.w, len(spans)) - 1, 1]
+    return " ".join(data[int(begin) : int(end)].decode("utf-8", "replace").split())

@@ -1,0 +1,154 @@
+"""The 1997 paper's own phases 2 and 3: all pairs under every shingle that is not too common.
+
+Documents are sorted by <fingerprint, document>, lists of more documents than the cut-off allows are
+left out, and the pairs under the others are counted. The pairs in a stretch of first documents are
+expanded together, as many as the budget allows, so they never go to disk.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly import _core
+from roughly.clustering.clock import Clock
+from roughly.clustering.sketches import PairTable, Rows, Sketches
+from roughly.storage.checked import CheckedMap, checked_writer, sidecar
+
+_Lists = tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64]]  # documents, and where lists end
+
+# An occurrence while it is sorted, twice.
+_OCCURRENCE_BYTES = 32
+
+
+class Common(NamedTuple):
+    """An element that many documents have."""
+
+    element: int
+    documents: int
+    first: int  # of them, as the sketches' rows are taken
+
+
+class Expansion:
+    """Some rows of the sketches, in document order, under their elements."""
+
+    def __init__(
+        self,
+        sketches: Sketches,
+        rows: Rows,
+        *,
+        cut_off: int,
+        threads: int,
+        budget_bytes: int,
+        scratch: Path | None = None,
+        most_common: int = 0,
+        advance: Callable[[int], None] = lambda n: None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._clock = Clock() if clock is None else clock
+        self._sketches = sketches
+        self._threads = threads
+        self._budget_bytes = budget_bytes
+        self._scratch = scratch
+        self._set = sketches.taking_part(rows)
+        self._documents = len(rows)
+        self._lists: list[_Lists] = []
+        self._held_bytes = 0
+        self._maps: list[CheckedMap] = []
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self.elements = 0
+        self.cut_elements = 0
+        """Elements that were left out because too many documents have them."""
+        self.commonest: list[Common] = []
+        self.disk_bytes = 0
+        self._expansions = np.zeros(self._documents, np.uint64)
+        self._collect(cut_off, most_common, advance)
+
+    def __enter__(self) -> Expansion:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lists.clear()
+        for file in self._maps:
+            file.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    @property
+    def expanded(self) -> int:
+        """Pairs in all lists, those of several lists counted for each."""
+        return int(self._expansions.sum())
+
+    def pairs(
+        self, floor: Fraction, advance: Callable[[int], None] = lambda n: None
+    ) -> Iterator[PairTable]:
+        """Every pair that reaches the floor, once, in tables. `advance` is told of documents."""
+        ratio = floor.numerator, floor.denominator
+        begin, ends = 0, np.cumsum(self._expansions, dtype=np.uint64)
+        while begin < self._documents:
+            before = int(ends[begin - 1]) if begin else 0
+            limit = np.uint64(before + self._budget_bytes // 4)
+            end = max(int(np.searchsorted(ends, limit, "right")), begin + 1)
+            with self._clock("pairs"):
+                found = self._set.expand(
+                    self._lists, self._expansions, ratio, begin, end, self._threads
+                )
+            self._release()
+            if len(found):
+                yield found
+            advance(end - begin)
+            begin = end
+
+    def _collect(self, cut_off: int, most_common: int, advance: Callable[[int], None]) -> None:
+        total = sum(len(values) for values, _ in self._sketches.chunks)
+        buckets = _core.POSTING_BUCKETS
+        groups = min(max(-(-total * _OCCURRENCE_BYTES // max(self._budget_bytes, 1)), 1), buckets)
+        bounds = [buckets * n // groups for n in range(groups + 1)]
+        told = 0
+        for number, (first, last) in enumerate(pairwise(bounds)):
+            with self._clock("sort"):
+                documents, ends, commonest, elements, cut = self._set.element_lists(
+                    first, last, cut_off, most_common, self._threads
+                )
+                self._set.add_expansions((documents, ends), self._expansions)
+            self.elements += elements
+            self.cut_elements += cut
+            self.commonest += [Common(*each) for each in commonest]
+            self._keep((documents, ends))
+            self._release()
+            done = self._documents * (number + 1) // groups
+            advance(done - told)
+            told = done
+        self.commonest.sort(key=lambda common: (-common.documents, common.element))
+        del self.commonest[most_common:]
+
+    def _keep(self, lists: _Lists) -> None:
+        documents, ends = lists
+        self._held_bytes += documents.nbytes + ends.nbytes
+        if self._held_bytes <= self._budget_bytes // 4:
+            self._lists.append(lists)
+            return
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="lists-", dir=self._scratch)
+        path = Path(self._folder.name) / f"{len(self._maps):05}.run"
+        with checked_writer(path) as file:
+            file.write(ends.data.cast("B"))
+            file.write(documents.data.cast("B"))
+        run = CheckedMap(path)
+        self._maps.append(run)
+        self.disk_bytes += path.stat().st_size + sidecar(path).stat().st_size
+        self._lists.append(
+            (run.array(np.uint32, ends.nbytes, len(documents)), run.array(np.uint64, 0, len(ends)))
+        )
+
+    def _release(self) -> None:
+        self._sketches.release()
+        for file in self._maps:
+            file.release()

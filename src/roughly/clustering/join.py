@@ -1,0 +1,319 @@
+"""All pairs of documents that resemble, or contain, each other at a floor: phases 2 and 3.
+
+A `Join` is made of some rows of the sketches, in document order, and numbers them from 0. Its
+memory is bounded: frequencies lie in a scratch file, postings in memory only while they are few,
+and they are joined in as many parts as the budget asks for. The pairs do not depend on that.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly import _core
+from roughly.clustering.clock import Clock
+from roughly.clustering.sketches import PairTable, Rows, Sketches
+from roughly.storage.checked import CheckedMap, checked_writer, sidecar
+
+Measure = Literal["resemblance", "containment"]
+Hubs = npt.NDArray[np.uint32]  # NO_HUB where a document has none
+
+_Entries = npt.NDArray[np.uint64]  # a posting is a row of two: key; document and position
+_Ends = npt.NDArray[np.uint64]  # where each bucket of a run ends
+_ENTRY_BYTES = 16
+
+NO_HUBS: Hubs = np.zeros(0, np.uint32)
+
+# Documents whose sketches are looked at before their pages are let go, some 30 MB; or more, so that
+# there are not too many steps.
+_STEP_DOCUMENTS = 1 << 14
+_MOST_STEPS = 256
+# The same for those that are compared with others all over the files.
+_PROBE_DOCUMENTS = 1 << 12
+
+
+class MassRule(NamedTuple):
+    """What makes a mass (src/core/mass.hpp): a key is one of a document's first `keys` elements
+    that `least_frequency` documents or more have; each has `heads` to compare others with."""
+
+    least_frequency: int = 100
+    keys: int = 8
+    heads: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Bytes that a join may take for a while."""
+
+    table: int  # counters of frequencies
+    postings: int  # postings that are joined together; three times that while they are
+
+    @classmethod
+    def of_memory(cls, memory_bytes: int) -> Budget:
+        """Shares of the memory that a run may use."""
+        return cls(table=memory_bytes // 8, postings=memory_bytes // 16)
+
+
+# Enough for a hundred thousand documents. Up to an eighth of the counters and a sixteenth of the
+# postings more is taken only if the budget allows it and there are more of them.
+_TABLE_BYTES = 1 << 26
+_POSTING_BYTES = 48 << 20
+
+
+class Join:
+    """Some rows of the sketches, in document order."""
+
+    def __init__(
+        self,
+        sketches: Sketches,
+        rows: Rows,
+        *,
+        threads: int,
+        budget: Budget,
+        scratch: Path | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._sketches = sketches
+        self._rows = rows
+        self._threads = threads
+        self._budget = budget
+        self._scratch = scratch
+        self._clock = Clock() if clock is None else clock
+        self._set = sketches.taking_part(rows)
+        self.disk_bytes = 0
+        """The most that was on disk at once."""
+        with self._clock("sort"):
+            self._count_frequencies()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def hubs(self, threshold: Fraction, rule: MassRule | None = None) -> Hubs:
+        """For documents of masses the one that stands for them, see `MassRule`."""
+        rule = MassRule() if rule is None else rule
+        with self._clock("pairs"):
+            masses = _core.Masses(self._set, _ratio(threshold), *rule)
+            for begin, end in _steps(len(self)):
+                masses.add(begin, end)
+                self._release()
+            found = [NO_HUBS]
+            for begin, end in _steps(len(self), _PROBE_DOCUMENTS):
+                found.append(masses.hubs(begin, end, self._threads))
+                self._release()
+        return np.concatenate(found)
+
+    def hub_links(self, hubs: Hubs) -> PairTable:
+        """The pairs of documents and their hubs, which `pairs` leaves out."""
+        members = np.flatnonzero(hubs != _core.NO_HUB).astype(np.uint32)
+        pairs = np.zeros((len(members), 4), np.uint32)
+        pairs[:, 0], pairs[:, 1] = hubs[members], members
+        return self.measure("resemblance", pairs)
+
+    def measure(self, measure: Measure, pairs: PairTable) -> PairTable:
+        """The same pairs, counted."""
+        counted = self._set.measure(measure, np.ascontiguousarray(pairs), self._threads)
+        self._release()
+        return counted
+
+    @property
+    def levels(self) -> list[int]:
+        """The levels of the sketches; each has a join of its own."""
+        return [int(level) for level in np.unique(self._sketches.level[self._rows])]
+
+    def pairs(
+        self,
+        measure: Measure,
+        floor: Fraction,
+        level: int,
+        hubs: Hubs = NO_HUBS,
+        advance: Callable[[int], None] = lambda n: None,
+    ) -> Iterator[PairTable]:
+        """Every pair that meets at this level and reaches the floor, once, in tables, except those
+        of documents with the same hub and of one with its hub. `advance` is told of documents
+        done; each comes by twice."""
+        documents = len(self)
+        kept = self._sketches.kept()[self._rows]
+        natives = kept[(self._sketches.level[self._rows] == level) & (kept > 0)]
+        if not len(natives):
+            advance(2 * documents)
+            return
+        smallest_native = int(natives.min())
+        visited = bool((self._sketches.level[self._rows] < level).any())
+        del kept, natives
+        counts = np.zeros(documents, np.uint32)
+        ratio = _ratio(floor)
+        with _PostingRuns(self._budget, self._scratch) as runs:
+            for begin, end in _steps(documents):
+                with self._clock("sort"):
+                    made = self._set.postings(
+                        measure,
+                        ratio,
+                        level,
+                        begin,
+                        end,
+                        smallest_native,
+                        visited,
+                        self._threads,
+                        counts,
+                    )
+                    runs.add(*made)
+                self._release()
+                advance(end - begin)
+            self.disk_bytes = max(self.disk_bytes, runs.disk_bytes + self._frequency_bytes)
+            parts = runs.parts()
+            told = 0
+            for number, (first, last) in enumerate(parts):
+                with self._clock("sort"):
+                    index = _core.LevelIndex(
+                        self._set,
+                        measure,
+                        ratio,
+                        level,
+                        runs.slices(first, last),
+                        counts,
+                        hubs,
+                        first,
+                        last,
+                        self._threads,
+                    )
+                runs.release()
+                for begin, end in _steps(documents, _PROBE_DOCUMENTS):
+                    with self._clock("pairs"):
+                        found = index.probe(begin, end, self._threads)
+                    self._release()
+                    if len(found):
+                        yield found
+                    done = (number * documents + end) // len(parts)
+                    advance(done - told)
+                    told = done
+
+    def _count_frequencies(self) -> None:
+        lengths = [len(values) for values, _ in self._sketches.chunks]
+        total = sum(lengths)
+        self._frequency_bytes = total
+        with tempfile.TemporaryFile(dir=self._scratch) as file:
+            file.truncate(max(total, 1))
+            frequencies = np.memmap(file, np.uint8, "r+", shape=(max(total, 1),))
+        self._frequencies = frequencies
+        ends = np.cumsum([0, *lengths])
+        chunks = [frequencies[a:b] for a, b in pairwise(ends)]
+        size = _between(4 * total // 8, _TABLE_BYTES, self._budget.table)
+        table = _core.FrequencyTable(self._set.elements(), size)
+        for number in range(table.passes):
+            table.clear(number)
+            for begin, end in _steps(len(self)):
+                table.count(self._set, begin, end, self._threads)
+                self._release()
+            for begin, end in _steps(len(self)):
+                table.write(self._set, begin, end, self._threads, chunks)
+                self._release()
+        self._set.use_frequencies(chunks)
+
+    def _release(self) -> None:
+        """Lets the pages of all mapped files go."""
+        self._sketches.release()
+        _core.release_pages(self._frequencies)
+
+
+class _PostingRuns:
+    """The postings of one level: runs of documents, by bucket; on disk if they are many."""
+
+    def __init__(self, budget: Budget, scratch: Path | None) -> None:
+        self._limit = min(_POSTING_BYTES, budget.postings)
+        self._most = budget.postings
+        self._scratch = scratch
+        self._held: list[tuple[_Entries, _Ends]] = []
+        self._held_bytes = 0
+        self._written: list[tuple[CheckedMap, int, _Ends]] = []  # file, first byte, ends
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._sizes = np.zeros(_core.POSTING_BUCKETS, np.int64)
+        self.disk_bytes = 0
+
+    def __enter__(self) -> _PostingRuns:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.clear()
+        for file, _begin, _ends in self._written:
+            file.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def add(self, entries: _Entries, ends: _Ends) -> None:
+        ended = ends.astype(np.int64)
+        self._sizes += ended
+        self._sizes[1:] -= ended[:-1]
+        if len(entries):
+            self._held.append((entries, ends))
+            self._held_bytes += entries.nbytes
+            if self._held_bytes > self._limit:
+                self._to_disk()
+
+    def parts(self) -> list[tuple[int, int]]:
+        """Ranges of buckets that are joined together."""
+        total = int(self._sizes.sum()) * _ENTRY_BYTES
+        limit = _between(total // 16, _POSTING_BYTES, self._most)
+        parts, first, size = [], 0, 0
+        for bucket, entries in enumerate(self._sizes.tolist()):
+            if size and size + entries * _ENTRY_BYTES > limit:
+                parts.append((first, bucket))
+                first, size = bucket, 0
+            size += entries * _ENTRY_BYTES
+        return [*parts, (first, len(self._sizes))]
+
+    def slices(self, first: int, last: int) -> list[tuple[_Entries, _Ends]]:
+        """Of every run the entries of some buckets, and where each bucket ends."""
+        found: list[tuple[_Entries, _Ends]] = []
+        for entries, ends in self._held:
+            begin, end = _range(ends, first, last)
+            found.append((entries[begin:end], ends[first:last] - np.uint64(begin)))
+        for file, at, ends in self._written:
+            begin, end = _range(ends, first, last)
+            values = file.array(np.uint64, at + begin * _ENTRY_BYTES, 2 * (end - begin))
+            found.append((values.reshape(-1, 2), ends[first:last] - np.uint64(begin)))
+        return found
+
+    def release(self) -> None:
+        for file, _begin, _ends in self._written:
+            file.release()
+
+    def _to_disk(self) -> None:
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="postings-", dir=self._scratch)
+        path = Path(self._folder.name) / f"{len(self._written):05}.run"
+        with checked_writer(path) as file:
+            for entries, _ in self._held:
+                file.write(entries.data.cast("B"))
+        run, begin = CheckedMap(path), 0
+        for entries, ends in self._held:
+            self._written.append((run, begin, ends))
+            begin += entries.nbytes
+        self.disk_bytes += path.stat().st_size + sidecar(path).stat().st_size
+        self._held.clear()
+        self._held_bytes = 0
+
+
+def _range(ends: _Ends, first: int, last: int) -> tuple[int, int]:
+    return int(ends[first - 1]) if first else 0, int(ends[last - 1])
+
+
+def _between(value: int, least: int, most: int) -> int:
+    return min(max(value, least), max(most, 1))
+
+
+def _steps(documents: int, least: int = _STEP_DOCUMENTS) -> Iterator[tuple[int, int]]:
+    step = max(least, documents // _MOST_STEPS)
+    for begin in range(0, documents, step):
+        yield begin, min(documents, begin + step)
+
+
+def _ratio(floor: Fraction) -> tuple[int, int]:
+    return floor.numerator, floor.denominator

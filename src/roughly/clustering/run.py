@@ -1,0 +1,301 @@
+"""The four phases, in a directory: sketch, sort, pairs, forest.
+
+    segments/000001/            phase 1, the sketches (roughly.storage.segment)
+    forest/documents.arrow      document order and equivalents
+    forest/hubs.arrow           documents of masses and the one that stands for them
+    forest/pairs-*.arrow        phases 2 and 3, a file for each join
+    forest/links-*.arrow        phase 4, the maximum spanning forests
+
+Every file is a step of its own: a run that was killed goes on with the first that is missing. All
+results depend on the documents and the settings alone, never on memory, threads or batches.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from roughly.clustering.clock import Clock
+from roughly.clustering.equivalence import Groups, equivalents
+from roughly.clustering.expansion import Expansion
+from roughly.clustering.forest import NO_PAIRS, Forest
+from roughly.clustering.join import Budget, Hubs, Join, Measure
+from roughly.clustering.order import document_order
+from roughly.clustering.settings import Settings
+from roughly.clustering.sketches import PairTable, Rows, Sketches
+from roughly.clustering.sketching import Progress, no_progress
+from roughly.clustering.super_shingle import super_pairs
+from roughly.storage.arrow_file import ArrowFile, arrow_writer
+from roughly.storage.checked import sidecar
+from roughly.storage.durable import make_directory
+from roughly.storage.steps import Steps
+
+if TYPE_CHECKING:
+    from roughly.storage.segment import Segment
+
+FOREST = "forest"
+
+_DOCUMENTS = pa.schema(
+    [
+        pa.field("row", pa.uint32(), nullable=False),  # in the segment; rows in document order
+        pa.field("representative", pa.uint32(), nullable=False),  # a position in document order
+        pa.field("kind", pa.uint8(), nullable=False),  # index into equivalence.KINDS
+    ]
+)
+_HUBS = pa.schema([pa.field("hub", pa.uint32(), nullable=False)])  # NO_HUB for none
+# Documents are numbered as representatives in document order.
+_PAIRS = pa.schema(
+    [pa.field(n, pa.uint32(), nullable=False) for n in ("a", "b", "common", "sampled")]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the phases leave behind."""
+
+    order: Rows  # rows of the segment in document order
+    groups: Groups
+    hubs: Hubs
+    pair_files: list[tuple[Measure, Path]]
+    links: PairTable  # of the resemblance forest, heaviest first
+    containment_links: PairTable
+    facts: dict[str, int]  # of the expansion: elements, those cut off, pairs; bytes of scratch
+
+    @classmethod
+    def load(cls, directory: Path) -> Outcome:
+        """What a finished run left in its directory."""
+        folder = directory / FOREST
+        # By their checksums: a file that is missing is damage, not a step that was not needed.
+        files = sorted(path.with_suffix("") for path in folder.glob("pairs-*.arrow.crc32c"))
+        hubs: Hubs = np.zeros(0, np.uint32)
+        if sidecar(folder / "hubs.arrow").exists():
+            hubs = ArrowFile(folder / "hubs.arrow").table()["hub"].to_numpy()
+        return cls(
+            *_read_documents(folder / "documents.arrow"),
+            hubs,
+            [(_measure_of(path), path) for path in files],
+            _read_links(folder / "links-resemblance.arrow"),
+            _read_links(folder / "links-containment.arrow"),
+            {},
+        )
+
+    def pairs(self, measure: Measure) -> Iterable[PairTable]:
+        """All pairs that were found, in tables."""
+        for kind, path in self.pair_files:
+            if kind == measure:
+                yield from read_pairs(path)
+
+
+def run_phases(
+    segment: Segment,
+    settings: Settings,
+    directory: Path,
+    steps: Steps,
+    *,
+    threads: int,
+    memory_bytes: int,
+    progress: Progress = no_progress,
+    clock: Clock | None = None,
+) -> Outcome:
+    """Phases 2 to 4 over a segment."""
+    clock = Clock() if clock is None else clock
+    folder = directory / FOREST
+    make_directory(folder)
+    for scratch in (*folder.glob("postings-*"), *folder.glob("lists-*")):
+        shutil.rmtree(scratch, ignore_errors=True)  # of a run that was killed
+    phases = _Phases(segment, settings, folder, steps, threads, memory_bytes, progress, clock)
+    order, groups = phases.documents()
+    rows = order[groups.representatives]
+    hubs, files, facts = phases.pairs(rows)
+    links = phases.forest("resemblance", files, len(rows))
+    contained = NO_PAIRS
+    if settings.containment is not None:
+        contained = phases.forest("containment", files, len(rows))
+    return Outcome(order, groups, hubs, files, links, contained, facts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Phases:
+    segment: Segment
+    settings: Settings
+    folder: Path
+    steps: Steps
+    threads: int
+    memory_bytes: int
+    progress: Progress
+    clock: Clock
+
+    def documents(self) -> tuple[Rows, Groups]:
+        """Document order, and who is equivalent to whom."""
+        path = self.folder / "documents.arrow"
+        if not self.steps.done("documents"):
+            with self.clock("equivalents") as phase:
+                segment = self.segment
+                order = document_order(segment.ids(), segment.dates())
+                kept = Sketches.of_segment(segment).kept()
+                groups = equivalents(
+                    segment.hashes("content")[order],
+                    segment.hashes("canonical")[order],
+                    segment.hashes("sketch")[order],
+                    segment.size[order],
+                    kept[order],
+                )
+                segment.release()
+                arrays: list[npt.NDArray[Any]] = [order, groups.representative, groups.kind]
+                phase.bytes_written += _write(path, _DOCUMENTS, [arrays])
+                phase.rows += len(order)
+            self.steps.record("documents", [path], {})
+            return order, groups
+        return _read_documents(path)
+
+    def pairs(self, rows: Rows) -> tuple[Hubs, list[tuple[Measure, Path]], dict[str, int]]:
+        """Hubs, the files of all pairs, and what is to be known of them."""
+        if self.settings.method == "join":
+            hubs, files = self._joined(rows)
+            steps = (f"pairs-{path.stem.removeprefix('pairs-')}" for _, path in files)
+            scratch = (self.steps.facts(step).get("disk_bytes", 0) for step in steps)
+            return hubs, files, {"disk_bytes": max(scratch, default=0)}
+        none: Hubs = np.zeros(0, np.uint32)
+        path = self.folder / "pairs-resemblance.arrow"
+        if not self.steps.done("pairs"):
+            facts = self._expanded(rows, path)
+            self.steps.record("pairs", [path], facts)
+        return none, [("resemblance", path)], self.steps.facts("pairs")
+
+    def _joined(self, rows: Rows) -> tuple[Hubs, list[tuple[Measure, Path]]]:
+        settings = self.settings
+        sketches = Sketches.of_segment(self.segment)
+        floors: list[tuple[Measure, Fraction]] = [("resemblance", settings.floor)]
+        if settings.containment_floor is not None:
+            floors.append(("containment", settings.containment_floor))
+        levels = np.unique(sketches.level[rows]).tolist()
+        joins = [(m, f, level) for m, f in floors for level in levels]
+        paths = {(m, n): self.folder / f"pairs-{m}-{n:02}.arrow" for m, _, n in joins}
+        files: list[tuple[Measure, Path]] = [(m, path) for (m, _), path in paths.items()]
+        hub_path = self.folder / "hubs.arrow"
+        hub_links = self.folder / "pairs-hubs.arrow"
+        if self.steps.done("hubs"):
+            hubs = ArrowFile(hub_path).table()["hub"].to_numpy()
+            if all(self.steps.done(f"pairs-{m}-{n:02}") for m, _, n in joins):
+                return hubs, [("resemblance", hub_links), *files]
+        advance = self.progress("pairs", 2 * len(rows) * len(joins), "documents")
+        join = Join(
+            sketches,
+            rows,
+            threads=self.threads,
+            budget=Budget.of_memory(self.memory_bytes),
+            scratch=self.folder,
+            clock=self.clock,
+        )
+        if not self.steps.done("hubs"):
+            hubs = join.hubs(settings.threshold, settings.mass)
+            _write(hub_path, _HUBS, [[hubs]])
+            _write(hub_links, _PAIRS, [join.hub_links(hubs).T])
+            self.steps.record("hubs", [hub_path, hub_links], {})
+        for measure, floor, level in joins:
+            step = f"pairs-{measure}-{level:02}"
+            if self.steps.done(step):
+                advance(2 * len(rows))
+                continue
+            tables = join.pairs(measure, floor, level, hubs, advance)
+            written = _write(paths[measure, level], _PAIRS, (table.T for table in tables))
+            with self.clock("pairs") as phase:
+                phase.bytes_written += written
+            self.steps.record(step, [paths[measure, level]], {"disk_bytes": join.disk_bytes})
+        return hubs, [("resemblance", hub_links), *files]
+
+    def _expanded(self, rows: Rows, path: Path) -> dict[str, int]:
+        """Pairs by the paper's expansion, of sketches or of super shingles."""
+        settings, sketches = self.settings, Sketches.of_segment(self.segment)
+        budget = self.memory_bytes // 4
+        if settings.method == "super":
+            found = super_pairs(
+                sketches,
+                rows,
+                settings.super_length,
+                settings.super_agreeing,
+                threads=self.threads,
+                budget_bytes=budget,
+                scratch=self.folder,
+                clock=self.clock,
+            )
+            return {"bytes": _write(path, _PAIRS, (table.T for table in found))}
+        advance = self.progress("pairs", 2 * len(rows), "documents")
+        with Expansion(
+            sketches,
+            rows,
+            cut_off=settings.cut_off,
+            threads=self.threads,
+            budget_bytes=budget,
+            scratch=self.folder,
+            advance=advance,
+            clock=self.clock,
+        ) as expansion:
+            tables = expansion.pairs(settings.floor, advance)
+            written = _write(path, _PAIRS, (table.T for table in tables))
+            return {
+                "bytes": written,
+                "elements": expansion.elements,
+                "cut_elements": expansion.cut_elements,
+                "expanded": expansion.expanded,
+                "disk_bytes": expansion.disk_bytes,
+            }
+
+    def forest(
+        self, measure: Measure, files: list[tuple[Measure, Path]], documents: int
+    ) -> PairTable:
+        path = self.folder / f"links-{measure}.arrow"
+        step = f"forest-{measure}"
+        if self.steps.done(step):
+            return _read_links(path)
+        with self.clock("forest") as phase:
+            forest = Forest(documents)
+            for kind, file in files:
+                if kind == measure:
+                    for pairs in read_pairs(file):
+                        forest.add(pairs)
+            links = forest.links()
+            phase.bytes_written += _write(path, _PAIRS, [links.T])
+            phase.rows += len(links)
+        self.steps.record(step, [path], {})
+        return links
+
+
+def _read_documents(path: Path) -> tuple[Rows, Groups]:
+    table = ArrowFile(path).table()
+    order, representative, kind = (table[n].to_numpy() for n in _DOCUMENTS.names)
+    return order, Groups(representative, kind)
+
+
+def _read_links(path: Path) -> PairTable:
+    return np.concatenate([NO_PAIRS, *(read_pairs(path) if sidecar(path).exists() else ())])
+
+
+def _measure_of(path: Path) -> Measure:
+    return "containment" if path.name.startswith("pairs-containment") else "resemblance"
+
+
+def read_pairs(path: Path) -> Iterable[PairTable]:
+    """The tables of a file of pairs."""
+    file = ArrowFile(path)
+    for number in range(file.num_batches):
+        batch = file.batch(number)
+        yield np.stack([column.to_numpy() for column in batch.columns], axis=1)
+        file.release()
+
+
+def _write(path: Path, schema: pa.Schema, tables: Iterable[Iterable[npt.NDArray[Any]]]) -> int:
+    """Writes columns, a record batch a table; returns the bytes of the file."""
+    with arrow_writer(path, schema) as writer:
+        for columns in tables:
+            arrays = [pa.array(np.ascontiguousarray(column)) for column in columns]
+            writer.write(pa.record_batch(arrays, schema=schema))
+    return path.stat().st_size

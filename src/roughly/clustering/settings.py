@@ -1,0 +1,145 @@
+"""What a clustering is asked to find, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+from roughly.clustering.join import MassRule
+from roughly.errors import ParameterError
+from roughly.parameters import Parameters
+from roughly.sketcher import preset_named
+
+Method = Literal["join", "expansion", "super"]
+Threshold = float | str | Fraction
+
+DEFAULT_THRESHOLD = "0.5"
+
+# How far below the threshold pairs are kept, so that other thresholds can be asked for later.
+_FLOOR_BELOW = Fraction(1, 10)
+
+# The 1997 paper ignores shingles that more documents have.
+CUT_OFF = 1000
+
+
+def exact_ratio(name: str, value: Threshold) -> Fraction:
+    """A threshold without rounding: 0.7 is 7/10."""
+    try:
+        ratio = value if isinstance(value, Fraction) else Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        ratio = Fraction(0)
+    ratio = ratio.limit_denominator((1 << 32) - 1)
+    if not 0 < ratio <= 1:
+        raise ParameterError(f"{name}: out of range: {value!r}, wanted more than 0 and at most 1")
+    return ratio
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Fixed when documents are clustered; thresholds down to the floors may be asked for later."""
+
+    threshold: Fraction  # of resemblance
+    floor: Fraction
+    containment: Fraction | None = None  # its threshold; None: containment is not looked for
+    containment_floor: Fraction | None = None
+    method: Method = "join"
+    cut_off: int = CUT_OFF  # of the expansion: shingles of more documents are ignored
+    super_length: int = 0  # of the super shingles: sketch elements in one,
+    super_agreeing: int = 0  # and how many of a pair's must agree
+    exact: bool = False  # whether pairs are counted again on complete sets of shingles
+    mass: MassRule = field(default_factory=MassRule)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is recorded with a run."""
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        ratios = {n: str(v) for n, v in plain.items() if isinstance(v, Fraction)}
+        return plain | ratios | {"mass": list(self.mass)}
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> Settings:
+        names = ("threshold", "floor", "containment", "containment_floor")
+        ratios = {n: None if plain[n] is None else Fraction(plain[n]) for n in names}
+        return cls(**(plain | ratios | {"mass": MassRule(*plain["mass"])}))
+
+
+def settings_for(
+    parameters: Parameters,
+    threshold: Threshold | None = None,
+    floor: Threshold | None = None,
+    containment: Threshold | None = None,
+    containment_floor: Threshold | None = None,
+    preset: str | None = None,
+    cut_off: int | None = None,
+    exact: bool = False,
+) -> Settings:
+    """Settings that fit the sketches, or an error that says what does not. `preset` brings its way
+    to find pairs, and its threshold unless one is given."""
+    system = None if preset is None else preset_named(preset)
+    method: Method = "join" if system is None else system.method
+    super_length = 0 if system is None else system.super_length
+    if threshold is None:
+        threshold = DEFAULT_THRESHOLD if system is None else system.cluster_threshold
+    if cut_off is not None and method != "expansion":
+        raise ParameterError("cut-off: nothing to apply to: wanted the preset broder97 too")
+    least, lowest = _with_floor("threshold", threshold, "floor", floor)
+    if method == "super" and floor is None:
+        lowest = least
+    of_containment: tuple[Fraction | None, Fraction | None] = (None, None)
+    if containment is not None:
+        of_containment = _with_floor(
+            "containment", containment, "containment floor", containment_floor
+        )
+    elif containment_floor is not None:
+        raise ParameterError("containment floor: nothing to apply to: wanted containment too")
+    name = parameters.selection[0]
+    if (name == "perm") != (method == "super"):
+        wanted = "perm:K" if method == "super" else "all, mod:M, min:K or adaptive:T"
+        raise ParameterError(
+            f"select: cannot cluster {parameters.select} sketches by {_NAMES[method]},"
+            f" wanted {wanted}"
+        )
+    if method == "super" and (super_length < 1 or parameters.selection[1] % super_length):
+        raise ParameterError(
+            f"super shingles: cannot be made of {super_length} elements each:"
+            f" a sketch has {parameters.selection[1]}, wanted a part of that"
+        )
+    if method == "expansion" and name not in ("all", "mod"):
+        raise ParameterError(
+            f"select: cannot expand the pairs of {parameters.select} sketches, wanted all or mod:M"
+        )
+    if containment is not None and (name == "min" or method != "join"):
+        raise ParameterError(
+            f"containment: not to be had from {parameters.select} sketches by {_NAMES[method]},"
+            " wanted all, mod:M or adaptive:T and a join"
+        )
+    return Settings(
+        least,
+        lowest,
+        *of_containment,
+        method,
+        CUT_OFF if cut_off is None else cut_off,
+        super_length,
+        0 if system is None else system.super_agreeing,
+        exact,
+    )
+
+
+_NAMES = {"join": "a join", "expansion": "full expansion", "super": "super shingles"}
+
+
+def _with_floor(
+    name: str,
+    threshold: Threshold,
+    floor_name: str,
+    floor: Threshold | None,
+) -> tuple[Fraction, Fraction]:
+    least = exact_ratio(name, threshold)
+    if floor is None:
+        return least, max(least - _FLOOR_BELOW, least / 2)
+    lowest = exact_ratio(floor_name, floor)
+    if lowest > least:
+        raise ParameterError(
+            f"{floor_name}: above the {name}: {float(lowest)}, wanted {float(least)} or less"
+        )
+    return least, lowest

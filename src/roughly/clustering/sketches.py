@@ -1,0 +1,114 @@
+"""Sketches of a collection in input order, wherever they lie, as the core's joins want them.
+
+A row is a document's number in input order. The sketches may be mapped from files; `release` lets
+their pages go, and nothing here copies them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly import _core
+from roughly.parameters import Parameters
+from roughly.sketch import SketchBatch
+
+if TYPE_CHECKING:
+    from roughly.storage.segment import Segment
+
+PairTable = npt.NDArray[np.uint32]  # columns a, b, common, sampled; a < b
+Rows = npt.NDArray[np.uint32]
+
+# Parts of a segment that are opened before their pages are let go.
+_PARTS_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Sketches:
+    """Set sketches: all, mod, min or adaptive."""
+
+    parameters: Parameters
+    chunks: list[tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]]  # values, offsets
+    chunk_rows: int  # rows in every chunk but the last, a power of two
+    size: npt.NDArray[np.uint32]  # of every row: distinct shingles
+    level: npt.NDArray[np.uint8]
+    release: Callable[[], None] = field(default=lambda: None)
+    places: list[tuple[Path, int]] = field(default_factory=list)  # of the chunks' values in files
+
+    @classmethod
+    def of_segment(cls, segment: Segment) -> Sketches:
+        chunks = []
+        for part in range(segment.parts):
+            chunks.append(segment.chunk(part))
+            if part % _PARTS_AT_ONCE == 0:
+                segment.release()  # A part that is opened is read, to check it.
+        segment.release()
+        return cls(
+            segment.parameters,
+            chunks,
+            segment.part_rows,
+            segment.size,
+            segment.level,
+            segment.release,
+            [segment.values_place(n) for n in range(segment.parts)],
+        )
+
+    @classmethod
+    def of_batch(cls, batch: SketchBatch) -> Sketches:
+        columns = batch.columns
+        rows = 1 << max(len(batch) - 1, 0).bit_length()
+        chunks = [(columns.values, columns.offsets)] if len(batch) else []
+        return cls(batch.parameters, chunks, rows, columns.size, columns.level)
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    @property
+    def smallest(self) -> int:
+        """The K of min:K sketches, else 0."""
+        name, number = self.parameters.selection
+        return number if name == "min" else 0
+
+    def kept(self) -> npt.NDArray[np.uint32]:
+        """Elements in every row's sketch."""
+        counts = [np.diff(offsets).astype(np.uint32) for _, offsets in self.chunks]
+        return np.concatenate(counts) if counts else np.zeros(0, np.uint32)
+
+    def taking_part(self, rows: Rows) -> _core.SketchSet:
+        """The sketches of these rows, numbered in this order."""
+        values = sum(values.nbytes for values, _ in self.chunks)
+        files = _open_files(self.places) if values > RESIDENT_BYTES else []
+        return _core.SketchSet(
+            self.chunks,
+            self.chunk_rows,
+            rows,
+            self.size,
+            self.level,
+            self.smallest,
+            files,
+        )
+
+
+# Sketches of more bytes are read from their files where single ones are wanted here and there:
+# touching them in place would bring all of them into memory. Costs some tenths of a microsecond.
+RESIDENT_BYTES = 1 << 26
+
+
+def _open_files(places: list[tuple[Path, int]]) -> list[tuple[int, int]]:
+    """Descriptors and first bytes; none if the system does not allow that many. They belong to the
+    set that is made of them."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = len(places) + 256
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        if hard != resource.RLIM_INFINITY and hard < wanted:
+            return []
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return [(os.open(path, os.O_RDONLY | os.O_CLOEXEC), first) for path, first in places]

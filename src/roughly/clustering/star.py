@@ -1,0 +1,110 @@
+"""Stars: clusters in which every member resembles the centre, so that none grows by a chain."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly import _core
+from roughly.clustering.join import Budget, Hubs, Join
+from roughly.clustering.settings import Settings
+from roughly.clustering.sketches import PairTable, Rows, Sketches
+from roughly.parameters import LEAST_MEMORY
+
+if TYPE_CHECKING:
+    from roughly.clustering.run import Outcome
+
+
+def stars(
+    sketches: Sketches,
+    rows: Rows,
+    outcome: Outcome,
+    settings: Settings,
+    threshold: Fraction,
+    threads: int,
+) -> npt.NDArray[np.uint32]:
+    """For every representative, which `rows` are, the centre of its star.
+
+    Inside a mass only the pairs with its hub are known. As long as the hub is a centre no others
+    are needed, for then nobody else of the mass is one. Where it is not, the centres among its mass
+    are compared with the rest of it, until nothing changes.
+    """
+    documents, hubs = len(rows), outcome.hubs
+    ratio = threshold.numerator, threshold.denominator
+    known = [table[_reaches(table, threshold)] for table in outcome.pairs("resemblance")]
+    if threshold > settings.threshold and (hubs != _core.NO_HUB).any():
+        # Then a hub need not resemble its mass any more.
+        hubs, inside = _joined_inside(sketches, rows, hubs, settings, threshold, threads)
+        known.append(inside)
+    pairs: PairTable = np.concatenate([np.zeros((0, 4), np.uint32), *known])
+    centres = _core.stars(pairs, documents, *ratio)
+    taking_part = sketches.taking_part(rows)
+    masses = np.argsort(hubs, kind="stable")
+    hub_of = hubs[masses]
+    asked = np.zeros(documents, bool)
+    at_once = 1
+    while len(hubs):
+        own = np.flatnonzero((centres == np.arange(documents)) & (hubs != _core.NO_HUB) & ~asked)
+        own = own[centres[hubs[own]] != hubs[own]]
+        if not len(own):
+            break
+        # The first of a mass take others with them, so that most of the rest need not be asked.
+        own = _first_of_each(own, hubs[own], at_once)
+        at_once *= 2
+        asked[own] = True
+        more = []
+        for centre in own.tolist():
+            begin, end = np.searchsorted(hub_of, [hubs[centre], hubs[centre] + 1])
+            later = masses[begin:end]
+            later = later[later > centre]
+            table = np.zeros((len(later), 4), np.uint32)
+            table[:, 0], table[:, 1] = centre, later
+            counted = taking_part.measure("resemblance", table, threads)
+            more.append(counted[_reaches(counted, threshold)])
+        pairs = np.concatenate([pairs, *more])
+        centres = _core.stars(pairs, documents, *ratio)
+    return centres
+
+
+def _joined_inside(
+    sketches: Sketches,
+    rows: Rows,
+    hubs: Hubs,
+    settings: Settings,
+    threshold: Fraction,
+    threads: int,
+) -> tuple[Hubs, PairTable]:
+    """The pairs of those that had a hub, at a higher threshold, and the hubs they have there."""
+    members = np.flatnonzero(hubs != _core.NO_HUB).astype(np.uint32)
+    budget = Budget.of_memory(LEAST_MEMORY)
+    join = Join(sketches, rows[members], threads=threads, budget=budget)
+    inner = join.hubs(threshold, settings.mass)
+    found = [join.hub_links(inner)]
+    for level in join.levels:
+        found += join.pairs("resemblance", threshold, level, inner)
+    pairs = np.concatenate(found)
+    pairs[:, :2] = members[pairs[:, :2]]
+    outer: Hubs = np.full(len(rows), _core.NO_HUB, np.uint32)
+    has = inner != _core.NO_HUB
+    outer[members[has]] = members[inner[has]]
+    return outer, pairs
+
+
+def _first_of_each(
+    numbers: npt.NDArray[np.int64], groups: npt.NDArray[np.uint32], count: int
+) -> npt.NDArray[np.int64]:
+    """The first `count` numbers of each group."""
+    order = np.argsort(groups, kind="stable")
+    _, begins, sizes = np.unique(groups[order], return_index=True, return_counts=True)
+    place = np.arange(len(order)) - np.repeat(begins, sizes)
+    return np.sort(numbers[order[place < count]])
+
+
+def _reaches(pairs: PairTable, threshold: Fraction) -> npt.NDArray[np.bool_]:
+    p, q = np.uint64(threshold.numerator), np.uint64(threshold.denominator)
+    wide = pairs.astype(np.uint64)
+    reached: npt.NDArray[np.bool_] = wide[:, 2] * q >= p * wide[:, 3]
+    return reached

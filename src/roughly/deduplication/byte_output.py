@@ -1,0 +1,181 @@
+"""A file without some of its bytes: JSON Lines, CSV, web archives and texts, plain or compressed.
+
+Bytes are copied in large pieces, not record by record. A file that loses nothing and keeps its
+compression is copied as it is. What could not be decompressed is not there to be copied: the
+reading has counted and named it, and what comes before and after it stays apart.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+from roughly.deduplication.record_member import Compressor, RecordMembers
+from roughly.pipeline import read_ahead
+
+if TYPE_CHECKING:
+    from roughly.deduplication.removed_range import RemovedRanges
+    from roughly.documents.source import Source
+
+_BLOCK_BYTES = 1 << 22
+# Held back of web archives, until it is known that their members are good.
+_HELD_BLOCKS = 2
+# As many pieces as the system takes in one call.
+_PIECES = 1024
+# ISA-L's middle level: about as small as gzip -3 at many times its speed.
+_GZIP_LEVEL = 2
+_ZSTD_LEVEL = 3
+
+
+class _Sink(Protocol):
+    """Where kept bytes go."""
+
+    def add(self, pieces: list[memoryview]) -> None: ...
+    def damage(self) -> None:
+        """The bytes before this and after it do not belong together."""
+
+    def end(self) -> None: ...
+
+
+def copy_kept(
+    source: Source,
+    removed: RemovedRanges,
+    file: IO[bytes],
+    compression: str,
+    threads: int,
+    advance: Callable[[int], None] = lambda n: None,
+) -> None:
+    """Writes the bytes of a source that are not removed; `advance` is told of bytes of its file."""
+    assert source.path is not None
+    if not len(removed) and compression == source.compression:
+        with open(source.path, "rb", buffering=0) as whole:
+            file.flush()
+            shutil.copyfileobj(whole, file, _BLOCK_BYTES)
+        advance(source.size_bytes)
+        return
+    sink = _sink(source, file, compression, threads)
+    last_byte, told = b"", 0
+    for at, data, read in read_ahead(_blocks(source)):
+        advance(read - told)
+        told = read
+        if data is None:
+            if source.format == "jsonl" and last_byte not in (b"", b"\n"):
+                sink.add([memoryview(b"\n")])  # half a line must not become part of the next
+            sink.damage()
+            continue
+        view = memoryview(data)
+        pieces = [view[b - at : e - at] for b, e in removed.kept(at, at + len(view))]
+        if pieces:
+            sink.add(pieces)
+            last_byte = bytes(pieces[-1][-1:])
+    sink.end()
+
+
+def _blocks(source: Source) -> Iterator[tuple[int, bytes | None, int]]:
+    """The decompressed bytes, each block with its place, and how far the file was read; None where
+    some were lost."""
+    # The member that damage ends may hold anything: readers of web archives do not believe it.
+    doubted = source.format in ("warc", "arc")
+    with source.open() as stream:
+        while True:
+            held: list[tuple[int, bytes]] = []
+            while True:
+                at = stream.offset
+                data = stream.read(_BLOCK_BYTES)
+                if not data:
+                    break
+                held.append((at, data))
+                if len(held) > _HELD_BLOCKS or not doubted:
+                    yield *held.pop(0), stream.file_offset
+            end = stream.offset - (stream.damaged_bytes if stream.damage is not None else 0)
+            for at, data in held:
+                yield at, data[: max(0, end - at)], stream.file_offset
+            # In CSV nobody knows where a row begins after that: the reader stops there too.
+            if source.format in ("csv", "tsv") or not stream.resume():
+                return
+            yield stream.offset, None, stream.file_offset
+
+
+def _sink(source: Source, file: IO[bytes], compression: str, threads: int) -> _Sink:
+    if not compression:
+        return _Plain(file)
+    if source.format in ("warc", "arc"):
+        members = RecordMembers(source.format == "arc", _compressor(compression, 0))
+        return _Members(file, members)
+    return _Whole(file, _compressor(compression, threads)())
+
+
+class _Plain:
+    def __init__(self, file: IO[bytes]) -> None:
+        file.flush()
+        self._file = file.fileno()
+
+    def add(self, pieces: list[memoryview]) -> None:
+        for begin in range(0, len(pieces), _PIECES):
+            _write_all(self._file, pieces[begin : begin + _PIECES])
+
+    def damage(self) -> None:
+        pass
+
+    def end(self) -> None:
+        pass
+
+
+def _write_all(file: int, pieces: list[memoryview]) -> None:
+    written = os.writev(file, pieces)
+    for number, piece in enumerate(pieces):
+        if written < len(piece):
+            # Rare: a signal, a pipe, or a disk that is about to be full.
+            return _write_all(file, [piece[written:], *pieces[number + 1 :]])
+        written -= len(piece)
+    return None
+
+
+class _Whole:
+    """One member for all."""
+
+    def __init__(self, file: IO[bytes], compressor: Compressor) -> None:
+        self._file = file
+        self._compressor = compressor
+
+    def add(self, pieces: list[memoryview]) -> None:
+        for piece in pieces:
+            self._file.write(self._compressor.compress(piece))  # type: ignore[arg-type]
+
+    def damage(self) -> None:
+        pass
+
+    def end(self) -> None:
+        self._file.write(self._compressor.flush())
+
+
+class _Members:
+    """A member for each record."""
+
+    def __init__(self, file: IO[bytes], members: RecordMembers) -> None:
+        self._file = file
+        self._members = members
+
+    def add(self, pieces: list[memoryview]) -> None:
+        for piece in pieces:
+            self._file.write(self._members.add(piece))
+
+    def damage(self) -> None:
+        self._file.write(self._members.end())
+
+    end = damage
+
+
+def _compressor(compression: str, threads: int) -> Callable[[], Compressor]:
+    """A function that makes one; `threads` 0 is for small members."""
+    if compression == "gzip":
+        from isal import isal_zlib
+
+        fast: Any = isal_zlib
+        return lambda: fast.compressobj(_GZIP_LEVEL, fast.DEFLATED, 16 + 15)
+    import zstandard
+
+    maker = zstandard.ZstdCompressor(level=_ZSTD_LEVEL, threads=threads, write_checksum=True)
+    return maker.compressobj

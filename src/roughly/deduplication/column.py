@@ -1,0 +1,48 @@
+"""Single values of a segment's columns, for rows in any order; only the parts that hold them are
+read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from roughly.storage.segment import Segment
+
+Rows = npt.NDArray[np.int64]
+
+
+class Columns:
+    """The columns of one segment."""
+
+    def __init__(self, segment: Segment) -> None:
+        self._segment = segment
+        self._columns: dict[str, pa.ChunkedArray] = {}  # in place, in the segment's files
+
+    def take(self, name: str, rows: Rows) -> pa.Array:
+        """The values of these rows, in memory, in their order."""
+        column = self._columns.get(name)
+        if column is None:
+            column = self._columns[name] = self._segment.column(name)
+        if not len(rows):
+            return pa.array([], column.type)
+        if len(rows) > 1 and (rows[1:] < rows[:-1]).any():
+            order = np.argsort(rows, kind="stable")
+            back = np.empty(len(rows), dtype=np.int64)
+            back[order] = np.arange(len(rows))
+            return self.take(name, rows[order]).take(pa.array(back))
+        part = rows // self._segment.part_rows
+        starts = np.concatenate(([0], np.flatnonzero(np.diff(part)) + 1))
+        found = []
+        for some in np.split(rows, starts[1:]):
+            number = int(some[0]) // self._segment.part_rows
+            inside = pa.array(some - number * self._segment.part_rows)
+            found.append(column.chunk(number).take(inside))
+        return found[0] if len(found) == 1 else pa.concat_arrays(found)
+
+    def numbers(self, name: str, rows: Rows) -> npt.NDArray[Any]:
+        """The same as numbers."""
+        return np.asarray(self.take(name, rows))

@@ -1,0 +1,177 @@
+"""Who goes, who stays, and why: the phases of a deduplication after its documents are sketched.
+
+    keep order -> equivalent documents -> candidate pairs -> rounds of the rule -> reasons
+
+What is held in memory is some tens of bytes a document and as much a candidate pair; text is read
+again for those documents that need it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly import _core
+from roughly.clustering.sketching import Progress, no_progress
+from roughly.deduplication.candidates import CandidateFinder, Candidates
+from roughly.deduplication.equivalence import Groups, confirm, find_groups
+from roughly.deduplication.rule import Rule, keep_order
+from roughly.deduplication.verification import count_exactly
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from roughly.deduplication.contents import Contents
+    from roughly.sketcher import Sketcher
+    from roughly.storage.segment import Segment
+
+Rows = npt.NDArray[np.int64]
+
+# Why a document goes, in the order of `Removals.kind`.
+KINDS = ("identical", "lexical", "shingle", "near", "contained")
+IDENTICAL, LEXICAL, SHINGLE, NEAR, CONTAINED = range(5)
+
+_REMOVED = 2
+
+# pairs, exact, parts, place, last, threshold, containment: as the core's kernel takes them
+_Columns = tuple[
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint8],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+    tuple[int, int],
+    tuple[int, int],
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Removals:
+    """The documents that go, a row each, in input order."""
+
+    removed: Rows  # rows of the segment
+    kept: Rows  # the document that stays in its place
+    kind: npt.NDArray[np.uint8]  # a number in KINDS
+    resemblance: npt.NDArray[np.float64]
+    containment: npt.NDArray[np.float64]  # of removed in kept; NaN where sketches cannot tell
+
+    def __len__(self) -> int:
+        return len(self.removed)
+
+
+def decide(
+    segment: Segment,
+    contents: Contents,
+    rule: Rule,
+    sketcher: Sketcher,
+    threads: int,
+    memory_bytes: int,
+    scratch: Path,
+    progress: Progress = no_progress,
+) -> Removals:
+    """Applies the rule to the documents of a segment."""
+    order = keep_order(segment, rule.keep)
+    text_bytes = np.asarray(segment.column("bytes")).astype(np.int64)
+    apart = np.zeros(0, dtype=np.int64)
+    while True:
+        groups = find_groups(segment, order, apart)
+        rows = order[groups.representatives]
+        finder = CandidateFinder(
+            segment,
+            rows,
+            rule,
+            threads=threads,
+            memory_bytes=memory_bytes,
+            scratch=scratch,
+        )
+        candidates = finder.find(progress)
+        contents.prepare(_wanted_rows(groups, candidates, order, rows))
+        advance = progress("confirm", len(groups.members), "documents")
+        identical, equivalent = confirm(
+            groups, segment, order, contents, text_bytes, threads, advance
+        )
+        if equivalent.all():
+            break
+        apart = np.union1d(apart, groups.members[~equivalent])
+    place = groups.representatives.astype(np.uint32)
+    last = place.copy()
+    # Members are ascending, so of several the last one is written last.
+    last[groups.of] = groups.members
+    while True:
+        columns = _columns(candidates, place, last, rule)
+        fate, wanted = _core.greedy_decide(*columns)
+        if len(wanted):
+            advance = progress("count", len(wanted), "pairs")
+            count_exactly(
+                candidates, wanted, rows, contents, text_bytes, sketcher, threads, advance
+            )
+        elif not finder.extend(candidates, fate):
+            break
+    return _removals(groups, candidates, columns, fate, order, identical)
+
+
+def _wanted_rows(groups: Groups, candidates: Candidates, order: Rows, rows: Rows) -> Rows:
+    """Rows whose text may be read again."""
+    wanted = np.zeros(len(order), dtype=bool)
+    wanted[order[groups.members]] = True
+    wanted[rows[groups.of]] = True
+    wanted[rows[candidates.pairs[candidates.exact == 0, :2]]] = True
+    return np.flatnonzero(wanted)
+
+
+def _columns(
+    candidates: Candidates, place: npt.NDArray[np.uint32], last: npt.NDArray[np.uint32], rule: Rule
+) -> _Columns:
+    """What the core's kernel takes."""
+    containment = (0, 0)
+    if rule.containment is not None:
+        containment = rule.containment.numerator, rule.containment.denominator
+    threshold = rule.threshold.numerator, rule.threshold.denominator
+    known = candidates.pairs, candidates.exact, candidates.parts
+    return (*known, place, last, threshold, containment)
+
+
+def _removals(
+    groups: Groups,
+    candidates: Candidates,
+    columns: _Columns,
+    fate: npt.NDArray[np.uint8],
+    order: Rows,
+    identical: npt.NDArray[np.bool_],
+) -> Removals:
+    # A representative that stays is the best reason its members can have: no document that was
+    # kept before it resembles them, and nothing resembles them more.
+    lost = fate[groups.of] == _REMOVED
+    follow = np.flatnonzero(~lost)
+    kind = np.where(identical[follow], IDENTICAL, LEXICAL)
+    # The others go for the same kind of reason as their representative, perhaps a better one.
+    gone = np.flatnonzero(fate == _REMOVED)
+    documents = np.concatenate((gone, groups.of[lost])).astype(np.uint32)
+    places = np.concatenate((groups.representatives[gone], groups.members[lost])).astype(np.uint32)
+    reasons = _core.greedy_reasons(*columns, fate, documents, places)
+    pairs = candidates.pairs[reasons[:, 0]].astype(np.int64)
+    later = pairs[:, 1] == documents
+    kept = np.where(later, pairs[:, 0], pairs[:, 1])
+    parts = candidates.parts[reasons[:, 0]]
+    part = np.where(later, parts[:, 1], parts[:, 0])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        containment = np.where(part > 0, pairs[:, 2] / part, np.nan)
+    near_kind = np.where(pairs[:, 2] == pairs[:, 3], SHINGLE, NEAR)
+    near_kind[reasons[:, 1] != 0] = CONTAINED
+
+    removed = np.concatenate((order[groups.members[follow]], order[places]))
+    by_row = np.argsort(removed)
+    one = np.ones(len(follow))
+    staying = np.concatenate(
+        (groups.representatives[groups.of[follow]], groups.representatives[kept])
+    )
+    return Removals(
+        removed[by_row],
+        order[staying][by_row],
+        np.concatenate((kind, near_kind)).astype(np.uint8)[by_row],
+        np.concatenate((one, pairs[:, 2] / pairs[:, 3]))[by_row],
+        np.concatenate((one, containment))[by_row],
+    )

@@ -1,0 +1,95 @@
+"""OUT.removals.jsonl: for every document that went the one that stays in its place, and why.
+
+    {"removed": id, "kept": id, "kind": "near", "resemblance": 0.83, "containment": 0.9}
+
+A line a document, in input order; ids are made of text, so all but a few need no escapes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from roughly.deduplication.decision import KINDS, Removals
+
+if TYPE_CHECKING:
+    from roughly.deduplication.column import Columns
+
+SCHEMA = pa.schema(
+    [
+        pa.field("removed", pa.string(), nullable=False),  # id of the document that goes
+        pa.field("kept", pa.string(), nullable=False),  # id of the one that stays
+        pa.field("kind", pa.string(), nullable=False),  # a word of KINDS
+        pa.field("resemblance", pa.float64(), nullable=False),  # of the two
+        # share of removed's shingles that are in kept; null where sketches cannot tell
+        pa.field("containment", pa.float64()),
+    ]
+)
+
+# What a JSON string cannot hold as it is.
+_SPECIAL = r'["\\\x00-\x1f]'
+_ROWS = 1 << 16
+
+
+def removal_tables(removals: Removals, columns: Columns) -> Iterator[pa.Table]:
+    """The removals as tables of at most some ten thousand rows."""
+    names = pa.array(KINDS)
+    for begin in range(0, len(removals), _ROWS):
+        part = slice(begin, begin + _ROWS)
+        containment = removals.containment[part]
+        yield pa.table(
+            [
+                columns.take("id", removals.removed[part]),
+                columns.take("id", removals.kept[part]),
+                names.take(pa.array(removals.kind[part])),
+                pa.array(removals.resemblance[part]),
+                pa.array(containment, mask=np.isnan(containment)),
+            ],
+            schema=SCHEMA,
+        )
+
+
+def removal_lines(removals: Removals, columns: Columns) -> Iterator[bytes]:
+    """The same as JSON Lines, some at a time."""
+    join: Any = pc.binary_join_element_wise
+    for table in removal_tables(removals, columns):
+        rows = join(
+            '{"removed": ',
+            _quoted(table["removed"]),
+            ', "kept": ',
+            _quoted(table["kept"]),
+            ', "kind": "',
+            table["kind"],
+            '", "resemblance": ',
+            table["resemblance"].cast(pa.string()),
+            ', "containment": ',
+            pc.fill_null(table["containment"].cast(pa.string()), "null"),
+            "}\n",
+            "",
+        )
+        for chunk in rows.chunks:
+            yield _bytes(chunk.cast(pa.large_string()))
+
+
+def _quoted(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    special = pc.match_substring_regex(column, _SPECIAL)
+    quoted = pc.binary_join_element_wise('"', column, '"', "")
+    if not pc.any(special).as_py():
+        return quoted
+    escaped = [json.dumps(id, ensure_ascii=False) for id in column.filter(special).to_pylist()]
+    return pc.replace_with_mask(
+        quoted.combine_chunks(), special.combine_chunks(), pa.array(escaped)
+    )
+
+
+def _bytes(column: pa.Array) -> bytes:
+    offsets = np.frombuffer(column.buffers()[1], np.int64)
+    begin, end = offsets[column.offset], offsets[column.offset + len(column)]
+    data: pa.Buffer = column.buffers()[2]
+    raw: bytes = data[int(begin) : int(end)].to_pybytes()
+    return raw

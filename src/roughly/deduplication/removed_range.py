@@ -1,0 +1,51 @@
+"""The bytes of a source that go, as ranges; and what is left of its blocks without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedRanges:
+    """Ascending ranges that do not overlap, none next to another. For tables they count rows."""
+
+    begin: Integers
+    end: Integers
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    def kept(self, begin: int, end: int) -> Iterator[tuple[int, int]]:
+        """What is left from `begin` to `end`."""
+        first = int(np.searchsorted(self.end, begin, "right"))
+        last = int(np.searchsorted(self.begin, end, "left"))
+        removed = zip(self.begin[first:last].tolist(), self.end[first:last].tolist(), strict=True)
+        for gone, back in removed:
+            if begin < gone:
+                yield begin, gone
+            begin = back
+        if begin < end:
+            yield begin, end
+
+    def mask(self, begin: int, end: int) -> npt.NDArray[np.bool_]:
+        """For each number from `begin` to `end` whether it is left."""
+        mask = np.zeros(end - begin, dtype=bool)
+        for start, stop in self.kept(begin, end):
+            mask[start - begin : stop - begin] = True
+        return mask
+
+
+def removed_ranges(begin: Integers, end: Integers) -> RemovedRanges:
+    """Ranges that ascend and do not overlap, those next to each other put together."""
+    if not len(begin):
+        return RemovedRanges(begin, end)
+    apart = np.flatnonzero(begin[1:] != end[:-1])
+    first = np.concatenate(([0], apart + 1))
+    last = np.concatenate((apart, [len(begin) - 1]))
+    return RemovedRanges(begin[first], end[last])

@@ -1,0 +1,219 @@
+"""What a deduplication found: who stays, who goes and why; and the input without those that go.
+
+The result keeps where its documents came from and their ids, on disk; the documents themselves are
+read again when they are written. Nothing here changes.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from roughly.clustering.sketching import Progress, no_progress
+from roughly.deduplication.column import Columns
+from roughly.deduplication.decision import KINDS, Removals
+from roughly.deduplication.removal_file import SCHEMA, removal_tables
+from roughly.documents.file import Document
+from roughly.errors import ParameterError
+
+if TYPE_CHECKING:
+    from roughly.deduplication.output import Output
+    from roughly.deduplication.rule import Rule
+    from roughly.documents import Documents
+    from roughly.documents.field import Fields
+    from roughly.documents.skipped import Skipped
+    from roughly.documents.source import Source
+    from roughly.storage.segment import Segment
+
+
+class Deduplicated:
+    """The documents of a collection without near duplicates."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        segment: Segment,
+        rule: Rule,
+        removals: Removals,
+        skipped: Skipped,
+        root: str | None,
+        owner: object,
+    ) -> None:
+        self.skipped = skipped
+        """What could not be read, by reason."""
+        self._documents = documents
+        self._segment = segment
+        self._columns = Columns(segment)
+        self._rule = rule
+        self._removals = removals
+        self._root = root  # the directory that all documents are files of, if they were named so
+        self._owner = owner  # of the directory that the segment is in: it goes with the last user
+
+    @property
+    def documents(self) -> int:
+        """Documents that were read."""
+        return len(self._segment)
+
+    @property
+    def removed(self) -> int:
+        """Documents that go."""
+        return len(self._removals)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Kind -> documents that go for it; see `removals`."""
+        counts = np.bincount(self._removals.kind, minlength=len(KINDS)).tolist()
+        return dict(zip(KINDS, counts, strict=True))
+
+    @property
+    def removed_bytes(self) -> int:
+        """Bytes of text of the documents that go."""
+        return int(self._columns.numbers("bytes", self._removals.removed).sum())
+
+    @property
+    def text_bytes(self) -> int:
+        """Bytes of text of all documents."""
+        parts = (np.arange(*self._segment.rows(part)) for part in range(self._segment.parts))
+        return sum(int(self._columns.numbers("bytes", rows).sum()) for rows in parts)
+
+    @property
+    def fields(self) -> dict[Fields, list[Source]]:
+        """Which fields were read, and from which sources."""
+        return self._documents.guesses
+
+    def __len__(self) -> int:
+        """Documents that stay."""
+        return self.documents - self.removed
+
+    def __iter__(self) -> Iterator[str]:
+        """The ids of the documents that stay, in input order."""
+        stays = self.stays
+        for part in range(self._segment.parts):
+            rows = np.arange(*self._segment.rows(part))
+            yield from self._columns.take("id", rows[stays[rows]]).to_pylist()
+
+    @property
+    def stays(self) -> npt.NDArray[np.bool_]:
+        """For every document that was read, in input order, whether it stays."""
+        stays = np.ones(self.documents, dtype=bool)
+        stays[self._removals.removed] = False
+        return stays
+
+    def mask(self) -> npt.NDArray[np.bool_]:
+        """For every record of the input, which must be one table, frame, list or file, whether it
+        stays: `frame[result.mask()]`. Records that could not be read as documents stay; of a
+        file those behind the last document are left out."""
+        if len(self._documents.sources) != 1:
+            raise ParameterError(
+                f"mask: there are {len(self._documents.sources):,} sources, wanted one",
+                hint="use stays, or write",
+            )
+        source = self._documents.sources[0]
+        position = self._columns.numbers("position", self._removals.removed)
+        last = self._columns.numbers("position", np.arange(self.documents)[-1:])
+        records = int(last[0]) + 1 if len(last) else 0
+        if hasattr(source.data, "__len__"):
+            records = max(records, len(source.data))
+        mask = np.ones(records, dtype=bool)
+        mask[position] = False
+        return mask
+
+    def removals(self) -> pa.Table:
+        """A row a document that goes, in input order: removed (its id), kept (the id of the
+        document that stays in its place), kind, resemblance, containment (of removed in kept).
+
+        Kinds: identical (the same bytes), lexical (the same words), shingle (the same shingles),
+        near (resemblance at the threshold or more), contained (containment at its threshold).
+        """
+        tables = list(removal_tables(self._removals, self._columns))
+        return pa.concat_tables(tables) if tables else SCHEMA.empty_table()
+
+    def to_arrow(self) -> pa.Table:
+        """The same as `removals()`."""
+        return self.removals()
+
+    def to_pandas(self) -> Any:
+        """`removals()` as a pandas frame."""
+        return self.removals().to_pandas()
+
+    def to_polars(self) -> Any:
+        """`removals()` as a polars frame."""
+        from importlib import import_module
+
+        try:
+            polars = import_module("polars")
+        except ModuleNotFoundError as error:
+            raise ParameterError(
+                "polars: not installed: wanted it for to_polars()", hint="pip install polars"
+            ) from error
+        return polars.from_arrow(self.removals())
+
+    def write(self, out: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes the input without the documents that go, in its own format, and beside it
+        `OUT.removals.jsonl`. For several files, a directory or a pattern `out` is a directory."""
+        from roughly.deduplication.output import plan_output
+
+        self.write_to(plan_output(self._documents, os.fspath(out), force, self._root))
+
+    def write_to(self, output: Output, progress: Progress = no_progress) -> None:
+        """The same, to where it was planned before the documents were read."""
+        from roughly.deduplication.output import write_output
+
+        write_output(self._documents, self._removals, self._columns, output, progress)
+
+    def largest(self, count: int) -> Iterator[tuple[Document, Document]]:
+        """The largest documents that go, by their bytes, each with the one that stays."""
+        from roughly.deduplication.contents import Contents
+
+        removals = self._removals
+        sizes = self._columns.numbers("bytes", removals.removed).astype(np.int64)
+        chosen = np.argsort(-sizes, kind="stable")[:count]
+        rows = np.unique(np.concatenate((removals.removed[chosen], removals.kept[chosen])))
+        with tempfile.TemporaryDirectory(prefix="roughly-") as folder:
+            contents = Contents(self._documents, self._segment, Path(folder))
+            contents.prepare(rows)
+            texts = [row for batch in contents.read(rows) for row in batch.to_pylist()]
+            contents.close()
+        for number in chosen.tolist():
+            pair = removals.removed[number], removals.kept[number]
+            found = [self._document(int(row), texts[np.searchsorted(rows, row)]) for row in pair]
+            yield found[0], found[1]
+
+    def _document(self, row: int, text: dict[str, Any]) -> Document:
+        at = np.array([row])
+        id, encoding = (self._columns.take(name, at)[0].as_py() for name in ("id", "encoding"))
+        content: bytes = text["content"]
+        return Document(id, content, content, text["html"], encoding, "utf-8")
+
+    def __repr__(self) -> str:
+        rule = self._rule
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.items() if count)
+        containment = "" if rule.containment is None else f", containment {float(rule.containment)}"
+        skipped = f", {self.skipped.count:,} skipped" if self.skipped.count else ""
+        return (
+            f"Deduplicated({self.documents:,} documents{skipped}, {len(self):,} kept,"
+            f" {self.removed:,} removed{f' ({kinds})' if kinds else ''} at threshold"
+            f" {float(rule.threshold)}{containment}, keep {rule.keep})"
+        )
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        table = next(removal_tables(self._removals, self._columns), SCHEMA.empty_table())
+        head = "".join(f"<th>{name}</th>" for name in table.column_names)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(_shown(v))}</td>" for v in row.values()) + "</tr>"
+            for row in table.slice(0, 10).to_pylist()
+        )
+        return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{rows}</table>"
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,64 @@
+"""A deduplication from documents to its result: read and sketch them, then decide.
+
+All that is large lies in a working directory: sketches, ids, and copies of documents that cannot be
+read again one by one. A run in a directory that outlives it goes on where an earlier one with the
+same parameters stopped.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roughly.clustering.sketching import (
+    Progress,
+    identity,
+    no_progress,
+    read_skipped,
+    write_segment,
+)
+from roughly.deduplication.contents import Contents
+from roughly.deduplication.decision import decide
+from roughly.deduplication.result import Deduplicated
+from roughly.storage.steps import Steps
+
+if TYPE_CHECKING:
+    from roughly.deduplication.rule import Rule
+    from roughly.documents import Documents
+    from roughly.sketcher import Sketcher
+
+
+def deduplicate(
+    documents: Documents,
+    rule: Rule,
+    sketcher: Sketcher,
+    directory: Path,
+    *,
+    threads: int,
+    memory_bytes: int,
+    force: bool = False,
+    progress: Progress = no_progress,
+    root: str | None = None,
+    owner: object = None,
+) -> Deduplicated:
+    """Applies the rule to documents. `force` forgets what an earlier run left in the directory,
+    `root` is the one directory that was named as the input, `owner` the result keeps alive."""
+    # A machine that stops may leave files that look whole: their checksums tell, and a run that is
+    # killed loses nothing. To wait for the disk would take longer than to begin anew.
+    steps = Steps(directory, identity(documents, sketcher), force=force, durable=False)
+    segment = write_segment(
+        documents,
+        sketcher,
+        directory / "segment",
+        steps,
+        text=False,
+        threads=threads,
+        progress=progress,
+    )
+    steps.finish()
+    _ = documents.guesses  # looks for the fields, by which documents will be read again
+    contents = Contents(documents, segment, directory)
+    removals = decide(segment, contents, rule, sketcher, threads, memory_bytes, directory, progress)
+    segment.release()
+    skipped = read_skipped(segment.skipped)
+    return Deduplicated(documents, segment, rule, removals, skipped, root, owner)

@@ -1,0 +1,52 @@
+"""Pairs of documents in windows, so that the text of both sides of every pair is in memory at once.
+
+A window has pairs of about WINDOW_BYTES of text. Pairs are taken by their first document, so that
+it is read once for many partners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly.pipeline import read_ahead
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from roughly.deduplication.contents import Contents
+
+Rows = npt.NDArray[np.int64]
+
+# Their shingles take about as much again and half of it; two windows are in memory.
+WINDOW_BYTES = 1 << 25
+
+
+class Window(NamedTuple):
+    """Some pairs with their documents' text."""
+
+    pairs: npt.NDArray[np.intp]  # numbers of the pairs
+    a: Rows  # of each pair its first document, a number in `batches` put together
+    b: Rows
+    batches: list[pa.RecordBatch]  # content and html
+
+
+def windows(contents: Contents, a: Rows, b: Rows, size: npt.NDArray[np.int64]) -> Iterator[Window]:
+    """All pairs of rows a and b; `size` has the bytes of every row's text."""
+    return read_ahead(_windows(contents, a, b, size), 1)
+
+
+def _windows(contents: Contents, a: Rows, b: Rows, size: npt.NDArray[np.int64]) -> Iterator[Window]:
+    order = np.lexsort((b, a))
+    ends = np.cumsum(size[a[order]] + size[b[order]])
+    begin, done = 0, 0
+    while begin < len(order):
+        end = max(begin + 1, int(np.searchsorted(ends, done + WINDOW_BYTES, "right")))
+        pairs = order[begin:end]
+        rows, numbers = np.unique(np.concatenate((a[pairs], b[pairs])), return_inverse=True)
+        batches = list(contents.read(rows))
+        yield Window(pairs, numbers[: len(pairs)], numbers[len(pairs) :], batches)
+        begin, done = end, int(ends[end - 1])

@@ -1,0 +1,69 @@
+"""Reading and computing at the same time: a thread reads ahead while the caller works.
+
+The reading thread parses and decodes in the core or in Arrow, without the interpreter's lock, so
+the two share the cores. At most READ_AHEAD items wait, and an error of the reader is raised where
+its item would have come. Whoever stops early stops the reader too.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from roughly import _core
+    from roughly.sketcher import Sketcher
+
+Item = TypeVar("Item")
+
+# Enough that neither side waits for the other's odd moment; each is a batch of some megabytes.
+READ_AHEAD = 2
+
+
+def read_ahead(items: Iterable[Item], ahead: int = READ_AHEAD) -> Iterator[Item]:
+    """The same items in the same order, made by another thread."""
+    ready: queue.Queue[tuple[Item | None, BaseException | None]] = queue.Queue(ahead)
+    stopped = threading.Event()
+
+    def put(item: Item | None, error: BaseException | None) -> None:
+        while not stopped.is_set():
+            try:
+                return ready.put((item, error), timeout=0.1)
+            except queue.Full:
+                continue
+
+    def read() -> None:
+        try:
+            for item in items:
+                put(item, None)
+                if stopped.is_set():
+                    return
+            put(None, StopIteration())
+        except BaseException as error:
+            put(None, error)
+
+    thread = threading.Thread(target=read, name="roughly-read", daemon=True)
+    thread.start()
+    try:
+        while True:
+            item, error = ready.get()
+            if isinstance(error, StopIteration):
+                return
+            if error is not None:
+                raise error
+            yield item  # type: ignore[misc]  # an item that is None is one of the caller's
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def sketched(
+    documents: Iterable[pa.RecordBatch], sketcher: Sketcher, threads: int | None = None
+) -> Iterator[tuple[pa.RecordBatch, _core.SketchColumns]]:
+    """Every batch of documents with its sketches; the next batches are read meanwhile."""
+    for batch in read_ahead(documents):
+        yield batch, sketcher.sketch_documents(batch, threads).columns

@@ -1,0 +1,303 @@
+"""A clustering as one HTML page: counts, plots, the largest clusters, the time it took.
+
+The page is one file that asks the network for nothing, can be read without its script, and treats
+everything that came with the documents as text: `markup.escaped` stands between the two, and a
+content security policy admits no style and no script but the page's own, by their hashes. It stays
+below a megabyte whatever the corpus: every list is cut, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isnan
+from string import Template
+
+from roughly.report import cluster_plots, phase_section, plot, sample_section
+from roughly.report.cluster_report import ClusterReport, LargeCluster, Site
+from roughly.report.figure import decimal, nothing, percent, size, table
+from roughly.report.markup import line, name, own_file, policy_hash
+from roughly.report.verdict import plural, share
+
+_KIND_WORDS = {
+    "identical": "the same bytes",
+    "lexical": "the same words; case, layout or markup differ",
+    "shingle": "the same shingles",
+    "near": "roughly the same",
+    "contained": "roughly contained in it",
+    "contains": "roughly contains it",
+    "empty": "without a word",
+}
+# What any list may have; together with the texts of the samples that is less than a megabyte, even
+# if every character is one that must be escaped.
+_ROWS = 20
+_KINDS = 8
+_SITES = 15
+_CLUSTERS = 10
+_MEMBERS = 10
+_WORDS = 300  # characters of a shingle, of an example, of a parameter
+
+
+def page(report: ClusterReport) -> str:
+    """The page, complete."""
+    style, script = own_file("cluster.css"), own_file("cluster.js")
+    sections = {
+        "sites": ("Sites", _sites(report)),
+        "largest": ("Largest clusters", _largest(report)),
+        "shingles": ("Common shingles", _shingles(report)),
+        "skipped": ("Skipped", _skipped(report)),
+        "time": ("Time", phase_section.section(report.phases, report.documents, report.bytes)),
+        "parameters": ("Parameters", _parameters(report)),
+    }
+    figures = {
+        "sizes": ("Sizes", cluster_plots.sizes(report)),
+        "resemblance": ("Resemblance", cluster_plots.resemblance(report)),
+        "threshold": ("Thresholds", cluster_plots.threshold(report)),
+        "kinds": ("Kinds", _kinds(report)),
+    }
+    return Template(own_file("cluster.html")).substitute(
+        policy=f"default-src 'none'; style-src {policy_hash(style)}; "
+        f"script-src {policy_hash(script)}; base-uri 'none'; form-action 'none'",
+        style=style,
+        script=script,
+        title=f"{line(report.title, 80)}{': ' if report.title else ''}{_headline(report)}",
+        corpus=f" · {name(report.title)}" if report.title else "",
+        headline=_headline(report),
+        facts=_facts(report),
+        told=_told(report),
+        nav=" ".join(
+            f'<a href="#{anchor}">{title}</a>'
+            for anchor, (title, content) in (figures | sections).items()
+            if content
+        ),
+        figures="".join(content for _, content in figures.values()),
+        sections="".join(content for _, content in sections.values()),
+    )
+
+
+def _headline(report: ClusterReport) -> str:
+    if report.documents == 0:
+        return "No documents"
+    if report.clusters == 0:
+        return f"{plural(report.documents, 'document')}, no near duplicates"
+    part = percent(report.clustered, report.documents)
+    return f"{part} of the documents are in {plural(report.clusters, 'cluster')}"
+
+
+def _facts(report: ClusterReport) -> str:
+    duplicates = sum(report.kinds.values())
+    facts = [("Documents", f"{report.documents:,}", size(report.bytes) if report.bytes else "")]
+    if report.documents:
+        every = report.documents
+        facts += [
+            ("Distinct", f"{report.distinct:,}", percent(report.distinct, every)),
+            ("Clusters", f"{report.clusters:,}", "of two or more"),
+            ("In clusters", f"{report.clustered:,}", percent(report.clustered, every)),
+            ("Duplicates", f"{duplicates:,}", percent(duplicates, every)),
+        ]
+    if skipped := sum(report.skipped.values()):
+        facts.append(("Skipped", f"{skipped:,}", "could not be read"))
+    return "\n".join(
+        f"<div><dt>{title}</dt><dd>{number}<small>{note}</small></dd></div>"
+        for title, number, note in facts
+    )
+
+
+def _told(report: ClusterReport) -> str:
+    threshold = decimal(report.threshold)
+    if report.linkage == "star":
+        rule = f"Every document of a cluster resembles its first one at {threshold} or more."
+    else:
+        rule = (
+            f"Documents are in one cluster where links of a resemblance of {threshold} or more "
+            "lead from one to the other"
+        )
+        if report.containment is not None:
+            rule += f", or links of a containment of {decimal(report.containment)} or more"
+        rule += "."
+    words = [
+        rule,
+        "<em>Distinct</em> counts documents that resemble each other fully as one; "
+        "<em>duplicates</em> are all documents of a cluster but its first, the representative.",
+    ]
+    if report.clusters:
+        words.append(
+            f"Clusters of identical documents only: {report.identical_clusters:,}, with "
+            f"{plural(report.identical_documents, 'document')}."
+        )
+    return " ".join(words)
+
+
+# --- bars -----------------------------------------------------------------------------------------
+
+
+def _kinds(report: ClusterReport) -> str:
+    title = "Duplicates by kind"
+    duplicates = sum(report.kinds.values())
+    if not duplicates:
+        return nothing("kinds", title, "There are no duplicates.")
+    most = max(report.kinds.values())
+    rows = [
+        (
+            f'<span class="key {_hue(kind)}"></span>{name(kind, 40)}'
+            f"<small>{_KIND_WORDS.get(kind, '')}</small>",
+            f"{count:,}",
+            percent(count, duplicates),
+            plot.stacked([(count / most, _hue(kind), f"{kind}: {count:,}")]),
+        )
+        for kind, count in list(report.kinds.items())[:_KINDS]
+    ]
+    drawn = table(("Kind", "Duplicates", "Share", '<span class="unseen">drawn</span>'), rows)
+    return (
+        f'<figure id="kinds" class="bars"><h2>{title}</h2>{drawn}<figcaption>How a document '
+        "belongs to the representative of its cluster; a copy of another member counts as that "
+        "member does.</figcaption></figure>\n"
+    )
+
+
+def _sites(report: ClusterReport) -> str:
+    sites = report.sites[:_SITES]
+    if not any(site.duplicates for site in sites) or report.all_sites < 2:
+        return ""
+    sites = [site for site in sites if site.duplicates]
+    most = max(site.duplicates for site in sites)
+    kinds = [kind for kind in list(report.kinds)[:_KINDS] if any(s.kinds.get(kind) for s in sites)]
+    rows = [
+        (
+            _site_name(site),
+            f"{site.documents:,}",
+            f"{site.duplicates:,}",
+            percent(site.duplicates, site.documents),
+            plot.stacked(
+                [
+                    (site.kinds.get(kind, 0) / most, _hue(kind), f"{kind}: {site.kinds[kind]:,}")
+                    for kind in kinds
+                    if site.kinds.get(kind)
+                ]
+            ),
+        )
+        for site in sites
+    ]
+    head = ("Site", "Documents", "Duplicates", "Share", '<span class="unseen">drawn</span>')
+    key = " ".join(
+        f'<span class="item"><span class="key {_hue(kind)}"></span>{name(kind, 40)}</span>'
+        for kind in kinds
+    )
+    by_kind = table(
+        ("Site", *(name(kind, 40) for kind in kinds)),
+        [(_site_name(site), *(f"{site.kinds.get(kind, 0):,}" for kind in kinds)) for site in sites],
+    )
+    shown = "all" if len(sites) == report.all_sites else f"the {len(sites)} with most duplicates"
+    return (
+        '<section id="sites" class="bars"><h2>Duplicates by site</h2>'
+        f'<p class="told">{report.all_sites:,} sites, {shown}. {key}</p>{table(head, rows)}'
+        f"<details><summary>The numbers by kind</summary>{by_kind}</details></section>\n"
+    )
+
+
+def _site_name(site: Site) -> str:
+    return name(site.name, 80) if site.name else '<span class="none">no site</span>'
+
+
+def _hue(kind: str) -> str:
+    return f"kind-{kind}" if kind in _KIND_WORDS else "kind-other"
+
+
+# --- lists ----------------------------------------------------------------------------------------
+
+
+def _largest(report: ClusterReport) -> str:
+    if not report.largest:
+        return ""
+    clusters = "".join(
+        _cluster(number, cluster) for number, cluster in enumerate(report.largest[:_CLUSTERS], 1)
+    )
+    return (
+        '<section id="largest"><h2>The largest clusters</h2><p class="told">The <em>weakest link'
+        "</em> is the lowest resemblance that holds a cluster together; where the <em>smallest "
+        "resemblance</em> of a member to the representative is far below it, the cluster is a "
+        "chain. Beside the representative is shown the member least like it of those that reach "
+        f"the threshold themselves, or the closest where none does.</p>{clusters}</section>\n"
+    )
+
+
+def _cluster(number: int, cluster: LargeCluster) -> str:
+    members = [
+        (name(member.id), name(member.kind or "representative", 40), _estimate(member.resemblance))
+        for member in cluster.members[:_MEMBERS]
+    ]
+    more = cluster.size - len(members)
+    sample = (
+        "<h3>Its representative, A, and another member, B</h3>"
+        f"{sample_section.section(cluster.sample, number)}"
+        if cluster.sample is not None
+        else '<p class="none">The texts are not at hand, so no pair is shown.</p>'
+    )
+    return (
+        f'<details class="cluster"{" open" if number == 1 else ""}><summary>'
+        f'<span class="rank">{number}</span><span class="who">{name(cluster.representative)}</span>'
+        f'<span class="how">{plural(cluster.size, "document")} · weakest link '
+        f"{_estimate(cluster.weakest_link)} · smallest resemblance "
+        f"{_estimate(cluster.smallest_resemblance)}</span></summary>"
+        f"<details><summary>Some of its members</summary>"
+        f"{table(('Document', 'Kind', 'Resemblance'), members, words=2)}"
+        + (f'<p class="told">and {more:,} more</p>' if more > 0 else "")
+        + f"</details>{sample}</details>\n"
+    )
+
+
+def _shingles(report: ClusterReport) -> str:
+    if not report.shingles:
+        return ""
+    rows = [(f"{each.documents:,}", name(each.text, _WORDS)) for each in report.shingles[:_ROWS]]
+    return (
+        '<section id="shingles"><h2>The commonest shingles</h2><p class="told">Words that many '
+        "documents share are mostly put there by a machine: licences, navigation, signatures.</p>"
+        f"{table(('Documents', 'Shingle'), rows, words=2)}</section>\n"
+    )
+
+
+def _skipped(report: ClusterReport) -> str:
+    if not report.skipped and not report.ignored:
+        return ""
+    parts = []
+    if report.skipped:
+        parts.append(_counted(("Why", "Documents"), report.skipped))
+    if report.skipped_examples:
+        examples = "".join(
+            f"<li>{name(each, _WORDS)}</li>" for each in report.skipped_examples[:_ROWS]
+        )
+        parts.append(f"<details><summary>The first of them</summary><ul>{examples}</ul></details>")
+    if report.ignored:
+        parts.append('<p class="told">No documents at all, and left aside:</p>')
+        parts.append(_counted(("What", "How often"), report.ignored))
+    return f'<section id="skipped"><h2>What was not read</h2>{"".join(parts)}</section>\n'
+
+
+def _counted(head: tuple[str, str], counts: Mapping[str, int]) -> str:
+    found = list(counts.items())
+    rows = [(name(what, _WORDS), f"{count:,}") for what, count in found[:_ROWS]]
+    if len(found) > _ROWS:
+        rest = sum(count for _, count in found[_ROWS:])
+        rows.append((f"{len(found) - _ROWS:,} others", f"{rest:,}"))
+    return table(head, rows)
+
+
+def _parameters(report: ClusterReport) -> str:
+    known: dict[str, object] = {"threshold": report.threshold, "floor": report.floor}
+    if report.containment is not None:
+        known["containment"] = report.containment
+    if report.containment_floor is not None:
+        known["containment floor"] = report.containment_floor
+    rows = [
+        (
+            name(str(key), 80),
+            name(decimal(value) if isinstance(value, float) else str(value), _WORDS),
+        )
+        for key, value in list((known | dict(report.parameters)).items())[:_ROWS]
+    ]
+    listed = table(("Name", "Value"), rows, words=2)
+    return f'<section id="parameters"><h2>Parameters</h2>{listed}</section>\n'
+
+
+def _estimate(value: float) -> str:
+    return "unknown" if isnan(value) else share(value, 3)

@@ -1,0 +1,139 @@
+"""The plots of a clustering, each with its numbers: sizes, resemblance, clusters against threshold.
+
+Each is a figure of the page, or says why there is nothing to draw.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+
+from roughly.report import plot
+from roughly.report.cluster_report import ClusterReport
+from roughly.report.figure import decimal, figure, nothing, table
+from roughly.report.verdict import plural
+
+
+def sizes(report: ClusterReport) -> str:
+    title = "Cluster sizes"
+    if not report.sizes:
+        return nothing("sizes", title, "There are no clusters.")
+    largest, most = report.sizes[-1][0], max(count for _, count in report.sizes)
+    said = f"The largest cluster has {plural(largest, 'document')}."
+    drawn = plot.scatter(
+        "sizes",
+        title,
+        f"Clusters of each size, on logarithmic scales. {said}",
+        plot.log_axis("documents in a cluster", 2, max(largest, 10)),
+        plot.log_axis("clusters of that size", 1, max(most, 10)),
+        (
+            plot.Dot(number, count, f"{plural(count, 'cluster')} of {number:,} documents")
+            for number, count in report.sizes
+        ),
+    )
+    rows = [
+        (f"{low:,}" if low == high else f"{low:,} to {high:,}", f"{clusters:,}", f"{documents:,}")
+        for low, high, clusters, documents in _size_classes(report)
+    ]
+    numbers = table(("Documents", "Clusters", "Documents in them"), rows)
+    return figure("sizes", title, drawn, f"{said} Both scales are logarithmic.", numbers)
+
+
+def _size_classes(report: ClusterReport) -> list[tuple[int, int, int, int]]:
+    """(smallest size, largest size, clusters, documents): single sizes at first, then wider."""
+    ends, decade = [2, 3, 4, 5], 10
+    while ends[-1] < report.sizes[-1][0]:
+        ends += [decade, 2 * decade, 5 * decade]
+        decade *= 10
+    clusters, documents = [0] * len(ends), [0] * len(ends)
+    for number, count in report.sizes:
+        place = bisect_left(ends, number)
+        clusters[place] += count
+        documents[place] += number * count
+    starts = [2, *(end + 1 for end in ends[:-1])]
+    rows = zip(starts, ends, clusters, documents, strict=True)
+    return [row for row in rows if row[2]]
+
+
+def resemblance(report: ClusterReport) -> str:
+    title = "Resemblance of pairs"
+    if not report.pairs:
+        return nothing("resemblance", title, "No two documents resemble each other enough.")
+    most = max((each.pairs for each in report.resemblances), default=0)
+    above = sum(each.pairs for each in report.resemblances if each.low >= report.threshold)
+    drawn = plot.columns(
+        "resemblance",
+        title,
+        f"Pairs by their estimated resemblance, from {decimal(report.floor)} to 1. "
+        f"{above:,} of {report.pairs:,} lie in the columns from the threshold on.",
+        plot.Axis("estimated resemblance", report.floor, 1),
+        plot.counts_axis("pairs", most),
+        (
+            plot.Column(low, high, pairs, f"{decimal(low)} to {decimal(high)}: {pairs:,}")
+            for low, high, pairs in report.resemblances
+        ),
+        (report.threshold, f"threshold {decimal(report.threshold)}"),
+    )
+    caption = (
+        f"{plural(report.pairs, 'pair')} from the floor, {decimal(report.floor)}, on. Documents "
+        "that are equivalent are paired by their first alone."
+    )
+    if report.pairs_in_masses:
+        caption += (
+            f" {report.pairs_in_masses:,} of them are links inside masses, "
+            "where not every pair is listed."
+        )
+    if report.pairs_by_containment:
+        caption += f" {report.pairs_by_containment:,} were found by containment."
+    rows = [
+        (f"{decimal(low)} to {decimal(high)}", f"{pairs:,}")
+        for low, high, pairs in report.resemblances
+    ]
+    return figure("resemblance", title, drawn, caption, table(("Resemblance", "Pairs"), rows))
+
+
+def threshold(report: ClusterReport) -> str:
+    title = "Clusters against threshold"
+    most = max((step.documents for step in report.series), default=0)
+    if not most:
+        return nothing("threshold", title, "There are no clusters at any threshold.")
+    drawn = plot.lines(
+        "threshold",
+        title,
+        f"Clusters, and documents in them, at thresholds from {decimal(report.floor)} to 1.",
+        plot.Axis("threshold of resemblance", report.floor, 1),
+        plot.counts_axis("number", 1.2 * most),  # the lines' names stand above them
+        [
+            plot.Line(
+                "documents in clusters",
+                "s2",
+                [
+                    plot.Dot(step.threshold, step.documents, f"{step.documents:,} documents")
+                    for step in report.series
+                ],
+            ),
+            plot.Line(
+                "clusters",
+                "s5",
+                [
+                    plot.Dot(step.threshold, step.clusters, f"{step.clusters:,} clusters")
+                    for step in report.series
+                ],
+            ),
+        ],
+        (report.threshold, ""),
+    )
+    thresholds = [step.threshold for step in report.series]
+    at = max(0, bisect_right(thresholds, report.threshold) - 1)
+    slider = (
+        '<div class="slider" hidden><label>Threshold <input type="range" min="0" '
+        f'max="{len(thresholds) - 1}" value="{at}"></label><output></output></div>'
+    )
+    rows = [
+        (decimal(t), f"{clusters:,}", f"{documents:,}") for t, clusters, documents in report.series
+    ]
+    caption = (
+        f"The dashed line is the threshold of this page, {decimal(report.threshold)}. Other "
+        "thresholds are answered from the same forest."
+    )
+    numbers = table(("Threshold", "Clusters", "Documents in them"), rows)
+    return figure("threshold", title, drawn + slider, caption, numbers)

@@ -1,0 +1,400 @@
+"""A segment: a directory that holds documents and their sketches, in input order, for ever.
+
+    documents-NNNNN.arrow   id, date, where the document came from, its size and its hashes
+    sketches-NNNNN.arrow    sketch, size, level, hash of the sketch
+    text-NNNNN.arrow        the text, if it is kept
+    segment.json            what all parts have in common; written last, so it makes the segment
+
+Part n holds the rows from n * part_rows on. The writer works in a thread of its own; a part is
+recorded as a step of the run when it is complete, so a run that was killed goes on behind the last
+such part. A segment never changes; any thread may read it.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from roughly import _core
+from roughly.documents.file import printable
+from roughly.errors import DamageError, MismatchError, ParameterError, RoughlyError
+from roughly.parameters import Parameters
+from roughly.storage.arrow_file import ArrowFile
+from roughly.storage.checked import CheckedMap, checked_writer
+from roughly.storage.durable import make_directory, remove_leftovers
+from roughly.storage.segment_part import (
+    DOCUMENTS,
+    READ,
+    SKETCHES,
+    PartWriter,
+    Piece,
+    part_path,
+    sketch_metadata,
+    text_batches,
+    text_offsets,
+    text_rows,
+)
+from roughly.storage.steps import Steps
+
+FORMAT = 1
+PART_ROWS = 1 << 12
+
+_MANIFEST = "segment.json"
+_STEP = "segment"
+# Pieces that may wait for the writer: batches of the reader, some megabytes of text each.
+_WAITING = 4
+
+# In which file a column is.
+_KIND = dict.fromkeys(DOCUMENTS.names, "documents") | dict.fromkeys(SKETCHES.names, "sketches")
+
+Values = npt.NDArray[np.uint64]
+Offsets = npt.NDArray[np.int64]
+
+
+class SegmentWriter:
+    """Writes a segment, or goes on with one. `add` from one thread, then `finish`; a `with` around
+    both stops the writer if there is an error in between."""
+
+    def __init__(
+        self,
+        directory: Path,
+        parameters: Parameters,
+        *,
+        text: bool,
+        steps: Steps,
+        part_rows: int = PART_ROWS,
+    ) -> None:
+        self._directory = directory
+        self._parameters = parameters
+        self._keeps_text = text
+        self._steps = steps
+        self._part_rows = part_rows
+        make_directory(directory)
+        remove_leftovers(directory)
+        part = 0
+        # A short part ended an input that may have grown since: it is written anew.
+        while self._has_full_part(part):
+            part += 1
+        self._first_part = part
+        self._rows_done = part * part_rows
+        self._rows = self._rows_done
+        self._failure: BaseException | None = None
+        # At the end comes whether to complete what is there, or to drop it.
+        self._queue: queue.Queue[Piece | bool] = queue.Queue(_WAITING)
+        self._thread: threading.Thread | None = None
+
+    @property
+    def rows_done(self) -> int:
+        """Documents in parts that an earlier run completed: the caller leaves out as many."""
+        return self._rows_done
+
+    def add(self, batch: pa.RecordBatch, columns: _core.SketchColumns) -> None:
+        """Documents as `roughly.documents` reads them, and their sketches. Raises what has gone
+        wrong in the writer's thread since the last call."""
+        content = batch.column("content")
+        if not isinstance(content, pa.LargeBinaryArray):
+            content = content.cast(pa.large_binary())
+        lengths = np.diff(text_offsets(content)).astype(np.uint32)
+        documents = [batch.column(name) for name in READ]
+        row = 0
+        while row < len(batch):
+            room = self._part_rows - self._rows % self._part_rows
+            end = min(row + room, len(batch))
+            text = content.slice(row, end - row) if self._keeps_text else None
+            some = [column.slice(row, end - row) for column in documents]
+            self._put(Piece(some, lengths[row:end], text, columns, row, end))
+            self._rows += end - row
+            row = end
+
+    def finish(self, sources: Sequence[str], skipped: Mapping[str, Any]) -> Segment:
+        """Waits for the writer and makes the segment. `sources` are the names that the column
+        `source` counts; `skipped` is what was not read. The step is called `segment`."""
+        self._stop(complete=True)
+        self._raise_failure()
+        manifest = {
+            "format": FORMAT,
+            "parameters": asdict(self._parameters),
+            "rows": self._rows,
+            "part_rows": self._part_rows,
+            "text": self._keeps_text,
+            "sources": list(sources),
+            "skipped": dict(skipped),
+        }
+        path = self._directory / _MANIFEST
+        self._steps.forget(_STEP)
+        with checked_writer(path) as file:
+            file.write(json.dumps(manifest, indent=1).encode() + b"\n")
+        self._steps.record(_STEP, [path], {"rows": self._rows})
+        return Segment(self._directory)
+
+    def close(self) -> None:
+        """Stops the writer; a part that is not complete is gone."""
+        self._stop(complete=False)
+
+    def __enter__(self) -> SegmentWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _has_full_part(self, part: int) -> bool:
+        step = _part_step(part)
+        return self._steps.done(step) and self._steps.facts(step).get("rows") == self._part_rows
+
+    def _put(self, piece: Piece) -> None:
+        self._raise_failure()
+        if self._thread is None:
+            # A daemon: a process that ends without `finish` does not wait for it.
+            self._thread = threading.Thread(target=self._work, name="roughly-segment", daemon=True)
+            self._thread.start()
+        self._queue.put(piece)
+
+    def _stop(self, complete: bool) -> None:
+        if self._thread is not None:
+            self._queue.put(complete)
+            self._thread.join()
+            self._thread = None
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            self.close()
+            raise self._failure
+
+    def _work(self) -> None:
+        """In the thread."""
+        part, rows, writer = self._first_part, 0, None
+        item: Piece | bool = False
+        try:
+            while not isinstance(item := self._queue.get(), bool):
+                if writer is None:
+                    self._steps.forget(_part_step(part))
+                    writer = PartWriter(self._directory, part, self._parameters, self._keeps_text)
+                writer.add(item)
+                rows += item.rows
+                if rows == self._part_rows:
+                    self._complete(writer, part, rows)
+                    part, rows, writer = part + 1, 0, None
+            if writer is not None and item:
+                self._complete(writer, part, rows)
+                writer = None
+        except BaseException as error:
+            self._failure = error
+        if writer is not None:
+            writer.abort()
+        # Whoever waits for room in the queue must not wait for ever.
+        while not isinstance(item, bool):
+            item = self._queue.get()
+
+    def _complete(self, writer: PartWriter, part: int, rows: int) -> None:
+        self._steps.record(_part_step(part), writer.finish(), {"rows": rows})
+
+
+def _part_step(part: int) -> str:
+    return f"part-{part:05}"
+
+
+class Segment:
+    """Documents and their sketches, to be read. Arrays are in place, in the files, where nothing
+    else is said; what is read of them is checked first."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        manifest = _manifest(directory)
+        self.parameters = Parameters(**manifest["parameters"])
+        self.part_rows: int = manifest["part_rows"]
+        self.has_text: bool = manifest["text"]
+        self.sources: list[str] = manifest["sources"]
+        self.skipped: dict[str, Any] = manifest["skipped"]
+        self._rows: int = manifest["rows"]
+        self._files: dict[tuple[str, int], ArrowFile] = {}
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __repr__(self) -> str:
+        return f"Segment({str(self.directory)!r}, {len(self)} documents)"
+
+    @property
+    def parts(self) -> int:
+        """How many there are."""
+        return -(-self._rows // self.part_rows)
+
+    def rows(self, part: int) -> tuple[int, int]:
+        """The first row of a part, and the first behind it."""
+        begin = part * self.part_rows
+        return begin, min(begin + self.part_rows, self._rows)
+
+    def chunk(self, part: int) -> tuple[Values, Offsets]:
+        """The sketches of a part: their elements, and where each begins in them."""
+        lists = self._part_column(part, "sketch")
+        return lists.values.to_numpy(), lists.offsets.to_numpy()
+
+    def values_place(self, part: int) -> tuple[Path, int]:
+        """In which file the elements of `chunk` are, and from which byte on."""
+        file = self._file("sketches", part)
+        values = self._part_column(part, "sketch").values.buffers()[1]
+        return file.path, file.offset_of(values) if values is not None else 0
+
+    @cached_property
+    def size(self) -> npt.NDArray[np.uint32]:
+        """Of all documents, in memory: the number of distinct shingles."""
+        return self._whole("size", np.uint32)
+
+    @cached_property
+    def level(self) -> npt.NDArray[np.uint8]:
+        """Of all documents, in memory: the level of adaptive sketches, else 0."""
+        return self._whole("level", np.uint8)
+
+    @cached_property
+    def tokens(self) -> npt.NDArray[np.uint32]:
+        """Of all documents, in memory: the number of tokens."""
+        return self._whole("tokens", np.uint32)
+
+    def hashes(self, name: str) -> npt.NDArray[np.uint64]:
+        """Of all documents, in memory: the two halves of the equivalence hash of the `content`, of
+        the `canonical` form, or of the `sketch`."""
+        name = "sketch_hash" if name == "sketch" else name
+        found = np.empty((self._rows, 2), np.uint64)
+        for part in range(self.parts):
+            begin, end = self.rows(part)
+            column = self._part_column(part, name)
+            data = np.frombuffer(column.buffers()[1], ">u8", 2 * (end - begin))
+            found[begin:end] = data.reshape(-1, 2)
+            self._file(_KIND[name], part).release()
+        return found
+
+    def ids(self) -> pa.ChunkedArray:
+        return self.column("id")
+
+    def dates(self) -> pa.ChunkedArray:
+        return self.column("date")
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """A column of all documents, a chunk a part."""
+        schema = DOCUMENTS if _KIND[name] == "documents" else SKETCHES
+        chunks = [self._part_column(part, name) for part in range(self.parts)]
+        return pa.chunked_array(chunks, schema.field(name).type)
+
+    def text(self, rows: npt.NDArray[np.int64]) -> pa.Array:
+        """The texts of some documents, in memory. Their rows must ascend."""
+        if not self.has_text:
+            raise ParameterError(
+                f"{printable(str(self.directory))}: cannot read text: none was kept",
+                hint="keep the text when the documents are added",
+            )
+        rows = np.asarray(rows, np.int64)
+        if len(rows) and (rows[0] < 0 or rows[-1] >= self._rows or (np.diff(rows) < 0).any()):
+            raise ParameterError(f"rows: out of order or range: wanted 0 to {self._rows} ascending")
+        found = [pa.array([], pa.large_binary())]
+        parts = rows // self.part_rows
+        for part in np.unique(parts).tolist():
+            inside = rows[parts == part] - part * self.part_rows
+            begins = text_rows(self._file("documents", part).schema.metadata)
+            file = self._file("text", part)
+            for batch, some in text_batches(inside, begins):
+                found.append(file.batch(batch).column(0).take(pa.array(some)))
+            file.release()
+        return pa.concat_arrays(found)
+
+    def release(self) -> None:
+        """Takes all files out of this process's memory. Everything given out stays valid."""
+        for file in list(self._files.values()):
+            file.release()
+
+    def verify(self, threads: int | None = None) -> list[str]:
+        """Checks every byte; what is wrong, a line a file."""
+        problems = []
+        try:
+            CheckedMap(self.directory / _MANIFEST).verify(threads)
+        except RoughlyError as error:
+            problems.append(error.message)
+        for part in range(self.parts):
+            for kind in ("documents", "sketches", *(["text"] if self.has_text else [])):
+                try:
+                    self._verify_file(kind, part, threads)
+                except RoughlyError as error:
+                    problems.append(error.message)
+        return problems
+
+    def close(self) -> None:
+        """Lets go of all files; what was read of them stays valid."""
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
+
+    def _verify_file(self, kind: str, part: int, threads: int | None) -> None:
+        # Opened anew: it may have changed since it was.
+        file = ArrowFile(part_path(self.directory, kind, part))
+        file.verify(threads)
+        if kind == "text":
+            begin, end = self.rows(part)
+            rows = sum(file.batch(i).num_rows for i in range(file.num_batches))
+            if rows != end - begin:
+                raise _wrong_rows(file.path, rows, end - begin)
+        else:
+            self._checked_rows(file, part, file.schema.names[0])
+        made_with = sketch_metadata(self.parameters)
+        if kind == "sketches" and dict(file.schema.metadata or {}) != made_with:
+            raise DamageError(
+                f"{printable(str(file.path))}: damaged: it was made with other parameters"
+            )
+
+    def _whole(self, name: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        found = np.empty(self._rows, dtype)
+        for part in range(self.parts):
+            begin, end = self.rows(part)
+            found[begin:end] = self._part_column(part, name).to_numpy()
+            self._file(_KIND[name], part).release()
+        found.flags.writeable = False
+        return found
+
+    def _part_column(self, part: int, name: str) -> pa.Array:
+        return self._checked_rows(self._file(_KIND[name], part), part, name)
+
+    def _checked_rows(self, file: ArrowFile, part: int, name: str) -> pa.Array:
+        begin, end = self.rows(part)
+        column = file.column(0, name) if file.num_batches == 1 else []
+        if len(column) != end - begin:
+            raise _wrong_rows(file.path, len(column), end - begin)
+        return column
+
+    def _file(self, kind: str, part: int) -> ArrowFile:
+        file = self._files.get((kind, part))
+        if file is None:
+            file = ArrowFile(part_path(self.directory, kind, part))
+            self._files[kind, part] = file
+        return file
+
+
+def _manifest(directory: Path) -> dict[str, Any]:
+    path = directory / _MANIFEST
+    manifest: dict[str, Any] = json.loads(bytes(CheckedMap(path).view()))
+    if manifest["format"] != FORMAT:
+        raise MismatchError(
+            f"{printable(str(path))}: cannot read: its format is {manifest['format']},"
+            f" wanted {FORMAT}",
+            hint="use the version of roughly that wrote it",
+        )
+    return manifest
+
+
+def _wrong_rows(path: Path, seen: int, wanted: int) -> DamageError:
+    return DamageError(
+        f"{printable(str(path))}: damaged: it has {seen:,} documents, wanted {wanted:,}"
+    )

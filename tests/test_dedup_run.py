@@ -1,0 +1,162 @@
+"""Runs of dedup that are stopped, that meet one another, or whose input is damaged."""
+
+import gzip
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import roughly
+from roughly.deduplication import candidates, equivalence
+from roughly.storage.lock import WriterLock
+from tests.archive import members, page
+from tests.optional import FULL
+from tests.test_cli import assert_error
+from tests.test_cli import roughly as command
+
+
+@pytest.fixture(scope="module")
+def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """More documents than two parts of a segment have, of which a third can go."""
+    chance = random.Random(3)
+    path = tmp_path_factory.mktemp("crawl") / "a.jsonl"
+    texts: list[str] = []
+    with path.open("w") as file:
+        for number in range(40_000):
+            if number % 3 == 2:
+                words = chance.choice(texts).split()
+                words[chance.randrange(len(words))] = "changed"
+                text = " ".join(words)
+            else:
+                text = " ".join(f"w{chance.randrange(9999)}" for _ in range(30))
+                texts.append(text)
+            file.write(json.dumps({"id": number, "text": text}) + "\n")
+    return path
+
+
+def test_a_run_that_is_killed_goes_on(crawl: Path, tmp_path: Path) -> None:
+    whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
+    began = time.monotonic()
+    assert command("dedup", str(crawl), "-o", str(whole), cwd=tmp_path).returncode == 0
+    took = time.monotonic() - began
+    chance = random.Random(7)
+    for _ in range(25 if FULL else 3):
+        words = [sys.executable, "-m", "roughly", "dedup", str(crawl), "-o", str(out)]
+        run = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            run.wait(chance.uniform(0.3, 1.0) * took)
+        except subprocess.TimeoutExpired:
+            run.send_signal(signal.SIGKILL)
+            run.wait()
+        if out.exists():
+            break
+        for name in os.listdir(tmp_path):
+            assert name.startswith(("whole.jsonl", "out.jsonl.unfinished", ".out.jsonl"))
+    if not out.exists():
+        assert command("dedup", str(crawl), "-o", str(out), cwd=tmp_path).returncode == 0
+    for end in ("", ".removals.jsonl"):
+        assert Path(f"{out}{end}").read_bytes() == Path(f"{whole}{end}").read_bytes()
+    assert not Path(f"{out}.unfinished").exists()
+
+
+def test_what_was_sketched_is_not_sketched_again(crawl: Path, tmp_path: Path) -> None:
+    from roughly.clustering.sketching import identity, write_segment
+    from roughly.documents import open_inputs
+    from roughly.storage.steps import Steps
+
+    work = tmp_path / "out.jsonl.unfinished"
+    documents, sketcher = open_inputs([str(crawl)]), roughly.Sketcher()
+    steps = Steps(work, identity(documents, sketcher), durable=False)
+    write_segment(documents, sketcher, work / "segment", steps, text=False, threads=1)
+    steps.finish()
+    changed = max((work / "segment").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    before = changed.stat().st_mtime_ns
+    other = command("dedup", str(crawl), "-o", "out.jsonl", "-w", "3", cwd=tmp_path)
+    assert other.returncode == 2
+    assert b"a run was begun there with other parameters" in other.stderr
+    assert b"begin anew with --force" in other.stderr
+    assert changed.stat().st_mtime_ns == before
+    done = command("dedup", str(crawl), "-o", "out.jsonl", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["documents"] == 40_000
+    assert not work.exists()
+
+
+def test_two_runs_with_one_output(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
+    with WriterLock(tmp_path / "b.jsonl.unfinished"):
+        run = command("dedup", "a.jsonl", "-o", "b.jsonl", cwd=tmp_path)
+    assert_error(run, "b.jsonl.unfinished: in use: process", "wait")
+    assert not (tmp_path / "b.jsonl").exists()
+
+
+def test_damage_in_the_middle(tmp_path: Path) -> None:
+    one = b"".join(b'{"id": %d, "text": "text %d"}\n' % (n, n) for n in range(2000))
+    two = b'{"id": 1, "text": "text 1"}\n{"id": "last", "text": "last"}\n'
+    first = gzip.compress(one)
+    (tmp_path / "a.jsonl.gz").write_bytes(first[: len(first) // 2] + gzip.compress(two))
+    result = roughly.dedup(tmp_path / "a.jsonl.gz")
+    assert result.skipped.reasons["damaged compression"] == 1
+    result.write(tmp_path / "b.jsonl")
+    lines = (tmp_path / "b.jsonl").read_bytes().splitlines(keepends=True)
+    assert lines[:900] == one.splitlines(keepends=True)[:900]
+    # The half line before the damage stays, and does not spoil what follows.
+    assert lines[-1] == two.splitlines(keepends=True)[1]
+    again = roughly.dedup(tmp_path / "b.jsonl")
+    assert (list(again), again.removed) == (list(result), 0)
+
+
+def test_damage_in_a_web_archive(tmp_path: Path) -> None:
+    archive = [members([page(n)]) for n in (1, 2, 3, 1, 4)]
+    archive[1] = archive[1][: len(archive[1]) // 2]
+    (tmp_path / "a.warc.gz").write_bytes(b"".join(archive))
+    result = roughly.dedup(tmp_path / "a.warc.gz")
+    assert (result.documents, result.removed, result.skipped.count) == (4, 1, 1)
+    result.write(tmp_path / "b.warc.gz")
+    again = roughly.dedup(tmp_path / "b.warc.gz")
+    assert (again.documents, again.removed) == (3, 0)
+    assert list(again) == list(result)
+
+
+def test_hashes_do_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Documents whose hashes all collide: each is compared with what it seems to be."""
+    real = equivalence._keys
+    monkeypatch.setattr(equivalence, "_keys", lambda segment: real(segment) * 0)
+    texts = ["a b c", "d e f", "A B C", "", " ", "d e f", "", "<p>a b c", "g h i j k l"]
+    result = roughly.dedup(texts)
+    assert [
+        (r["removed"][-1], r["kept"][-1], r["kind"]) for r in result.removals().to_pylist()
+    ] == [
+        ("3", "1", "lexical"),
+        # Only the first of a group is compared with: the others are found by their shingles.
+        ("6", "2", "shingle"),
+        ("8", "1", "lexical"),
+    ]
+
+
+def test_more_pairs_than_memory_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "_PAIR_BYTES", 1 << 26)
+    chance = random.Random(1)
+    # Too far from one another for a hub, and near enough to be looked at.
+    base = [f"w{n}" for n in range(2000)]
+    texts = [" ".join(w for w in base if chance.random() > 0.028) for _ in range(20)]
+    with pytest.raises(roughly.ParameterError, match="not enough for the pairs to look at") as told:
+        roughly.dedup(texts, memory="512M")
+    assert "--estimate" in str(told.value)
+
+
+def test_a_million_of_one_text_and_none_at_all(tmp_path: Path) -> None:
+    count = 1_000_000 if FULL else 20_000
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"text": "one text for all"}\n' * count)
+    result = roughly.dedup(path)
+    assert (len(result), result.counts["identical"]) == (1, count - 1)
+    result.write(tmp_path / "b.jsonl")
+    assert (tmp_path / "b.jsonl").read_bytes() == b'{"text": "one text for all"}\n'
+    path.write_bytes(b"")
+    assert len(roughly.dedup(path)) == 0
