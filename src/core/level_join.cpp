@@ -176,10 +176,10 @@ class Prober {
             (join_.hubs[document_] == other || join_.hubs[other] == document_))
             return;
         if (!elements_.data()) {
-            elements_ = at_level(join_.sketches, document_, join_.level, own_buffer_);
+            elements_ = at_level(join_.sketches, document_, join_.level, own_place_);
             table_.assign(elements_);
         }
-        const Elements others = at_level(join_.sketches, other, join_.level, other_buffer_);
+        const Elements others = at_level(join_.sketches, other, join_.level, other_place_);
         const size_t common = table_.count_common(others, needed);
         if (common < needed) return;
         Pair pair{std::min(document_, other), std::max(document_, other), 0, 0};
@@ -211,7 +211,7 @@ class Prober {
     const Lists& lists_;
     std::span<const uint32_t> groups_;
     std::vector<uint32_t> seen_;  // by document: the last one that met it, plus one
-    std::vector<uint64_t> own_buffer_, other_buffer_;
+    Place own_place_, other_place_;
     // of the probing document
     uint32_t document_ = 0;
     uint32_t count_ = 0;

@@ -79,7 +79,11 @@ class HubFinder {
             return false;
         Pair pair{head, document, 0, 0};
         if (sketches_.level_of(head) != sketches_.level_of(document)) {
-            measure(sketches_, Measure::resemblance, 1, {&pair, 1});
+            const uint8_t level = std::max(sketches_.level_of(head), sketches_.level_of(document));
+            const Elements own = at_level(sketches_, document, level, own_);
+            const Elements others = at_level(sketches_, head, level, other_);
+            const size_t common = count_common(others, own);
+            measure(sketches_, Measure::resemblance, others, own, common, pair);
         } else {
             // The same, with a table that serves for all heads, and only as far as it matters.
             const Elements own = sketches_.elements(document);
@@ -87,7 +91,7 @@ class HubFinder {
             const size_t others_size = sketches_.elements(head).size();
             const size_t needed = join.needed(own.size(), others_size);
             if (std::min(own.size(), others_size) < needed) return false;
-            const Elements others = sketches_.fetch(head, buffer_);
+            const Elements others = sketches_.fetch(head, other_.read);
             if (!std::exchange(has_table_, true)) table_.assign(own);
             const size_t common = table_.count_common(others, needed);
             if (common < needed) return false;
@@ -101,7 +105,7 @@ class HubFinder {
     MassRule rule_;
     const Heads& heads_;
     ElementTable table_;  // of the document, once it is needed
-    std::vector<uint64_t> buffer_;
+    Place own_, other_;
     bool has_table_ = false;
 };
 

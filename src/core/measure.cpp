@@ -31,18 +31,17 @@ void count_agreeing(Elements a, Elements b, Pair& pair) {
 
 }  // namespace
 
-Elements at_level(const SketchSet& sketches, size_t document, uint8_t level,
-                  std::vector<uint64_t>& buffer) {
-    const Elements all = sketches.fetch(document, buffer);
+Elements at_level(const SketchSet& sketches, size_t document, uint8_t level, Place& place) {
+    const Elements all = sketches.fetch(document, place.read);
     if (sketches.level_of(document) == level) return all;
     const uint64_t mask = (uint64_t{1} << level) - 1;
-    buffer.resize(all.size());
+    place.reduced.resize(all.size());
     size_t kept = 0;
     for (const uint64_t element : all) {
-        buffer[kept] = element;
+        place.reduced[kept] = element;
         kept += (element & mask) == 0;
     }
-    return {buffer.data(), kept};
+    return {place.reduced.data(), kept};
 }
 
 size_t count_common(Elements a, Elements b, size_t needed) {
@@ -127,14 +126,13 @@ void measure(const SketchSet& sketches, Measure measure, Elements a, Elements b,
 void measure(const SketchSet& sketches, Measure measure, size_t threads, std::span<Pair> pairs) {
     constexpr size_t block = 1024;
     in_parallel((pairs.size() + block - 1) / block, threads, [&] {
-        return [&, a_buffer = std::vector<uint64_t>(),
-                b_buffer = std::vector<uint64_t>()](size_t piece) mutable {
+        return [&, a_place = Place(), b_place = Place()](size_t piece) mutable {
             for (Pair& pair :
                  pairs.subspan(piece * block, std::min(block, pairs.size() - piece * block))) {
                 const uint8_t level =
                     std::max(sketches.level_of(pair.a), sketches.level_of(pair.b));
-                const Elements a = at_level(sketches, pair.a, level, a_buffer);
-                const Elements b = at_level(sketches, pair.b, level, b_buffer);
+                const Elements a = at_level(sketches, pair.a, level, a_place);
+                const Elements b = at_level(sketches, pair.b, level, b_place);
                 if (measure == Measure::agreement)
                     count_agreeing(a, b, pair);
                 else

@@ -15,9 +15,14 @@ namespace roughly {
 // agreement: of perm:K sketches, the elements that are the same at the same place.
 enum class Measure { resemblance, containment, contained, agreement };
 
-// The elements of a sketch at a level no finer than its own: its own, or those in `buffer`.
-Elements at_level(const SketchSet& sketches, size_t document, uint8_t level,
-                  std::vector<uint64_t>& buffer);
+// Where a worker puts a sketch that cannot be used in place.
+struct Place {
+    SketchBuffer read;
+    std::vector<uint64_t> reduced;
+};
+
+// The elements of a sketch at a level no finer than its own: in place, or in `place`.
+Elements at_level(const SketchSet& sketches, size_t document, uint8_t level, Place& place);
 
 // Elements that both have; may stop, with a smaller count, once `needed` is out of reach.
 size_t count_common(Elements a, Elements b, size_t needed = 0);

@@ -27,6 +27,38 @@ class SketchReader {
     virtual void read(size_t chunk, size_t first, size_t count, uint64_t* to) const = 0;
 };
 
+// One worker's sketches that were read last: documents that are compared with one are soon compared
+// with its neighbours too.
+class SketchBuffer {
+   public:
+    SketchBuffer() : slots_(size_t{1} << bits) {}
+
+    // What `read` (a function that fills a vector) makes for a row, or made the last time. Valid
+    // until another row is asked for.
+    template <typename Read>
+    Elements get(uint32_t row, Read&& read) {
+        Slot& slot = slots_[row & ((size_t{1} << bits) - 1)];
+        if (slot.row != row || !slot.filled) {
+            slot.filled = false;
+            read(slot.elements);
+            slot.row = row;
+            slot.filled = true;
+        }
+        return slot.elements;
+    }
+
+   private:
+    static constexpr int bits = 12;
+
+    struct Slot {
+        uint32_t row = 0;
+        bool filled = false;
+        std::vector<uint64_t> elements;
+    };
+
+    std::vector<Slot> slots_;
+};
+
 // Set sketches (`all`, `mod`, `min`, `adaptive`), not `perm`. A document is known by its position
 // in `rows`.
 struct SketchSet {
@@ -47,14 +79,15 @@ struct SketchSet {
     }
 
     // The same for a document that is wanted by itself: in place, or read into `buffer`.
-    Elements fetch(size_t document, std::vector<uint64_t>& buffer) const {
+    Elements fetch(size_t document, SketchBuffer& buffer) const {
         const Elements in_place = elements(document);
         if (!reader) return in_place;
-        buffer.resize(in_place.size());
-        const size_t chunk = rows[document] >> chunk_bits;
-        const auto first = static_cast<size_t>(in_place.data() - chunks[chunk].values);
-        reader->read(chunk, first, in_place.size(), buffer.data());
-        return buffer;
+        return buffer.get(rows[document], [&](std::vector<uint64_t>& to) {
+            to.resize(in_place.size());
+            const size_t chunk = rows[document] >> chunk_bits;
+            const auto first = static_cast<size_t>(in_place.data() - chunks[chunk].values);
+            reader->read(chunk, first, to.size(), to.data());
+        });
     }
 
     // Of the same elements, one by one.

@@ -39,7 +39,7 @@ Shares = npt.NDArray[np.float64]
 _STEP_DOCUMENTS = 1 << 14
 
 _NEAR, _CONTAINED, _CONTAINS = range(len(KINDS), len(KINDS) + 3)
-_KIND_NAMES = np.array([*KINDS, "near", "contained", "contains"], dtype=object)
+_KIND_NAMES = pa.array([*KINDS, "near", "contained", "contains"], pa.string())
 
 _PAIRS = pa.schema(
     [
@@ -144,15 +144,15 @@ class Clusters:
         kind = self.outcome.groups.kind.copy()
         near = first != self.outcome.groups.representative
         kind[near] = self._near_kinds[near]
-        names = _KIND_NAMES[kind]
-        names[first == positions] = None
+        codes = pa.array(kind, mask=first == positions)
+        kinds = pa.DictionaryArray.from_arrays(codes, _KIND_NAMES).cast(pa.string())
         numbers = np.cumsum(first == positions) - 1
         columns = {
             "id": self.ids,
             "date": self.dates,
             "cluster": pa.array(numbers[first], pa.int64()),
             "representative": self.ids.take(pa.array(first)),
-            "kind": pa.array(names.tolist(), pa.string()),
+            "kind": kinds,
             "resemblance": pa.array(self._resemblance, pa.float64()),
         }
         if self.settings.containment is not None:

@@ -20,6 +20,9 @@ from roughly.clustering.clock import Clock
 from roughly.clustering.expansion import Expansion
 from roughly.clustering.sketches import PairTable, Rows, Sketches
 
+# Chunks of sketches that are read before their pages are let go.
+_CHUNKS_AT_ONCE = 8
+
 
 def super_pairs(
     sketches: Sketches,
@@ -58,10 +61,13 @@ def _super_sketches(sketches: Sketches, length: int) -> tuple[Sketches, int]:
     # A super shingle counts only against those of its own place.
     tags = np.arange(groups, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     chunks = []
-    for values, offsets in sketches.chunks:
+    for number, (values, offsets) in enumerate(sketches.chunks):
         made = _core.super_shingles(values, length, True, parameters.seed)
         tagged = (made.reshape(-1, groups) + tags).ravel()
         chunks.append((tagged, offsets // length))
+        if number % _CHUNKS_AT_ONCE == 0:
+            sketches.release()
+    sketches.release()
     level = np.zeros(len(sketches), np.uint8)
     parameters = replace(parameters, select="all")
     made_of = Sketches(
