@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import roughly
 from roughly import Sketcher
 from roughly.clustering.join import MassRule
-from roughly.deduplication import candidates, window
+from roughly.deduplication import candidates
+from roughly.verification import window
 from tests.reference import measure, sketch
 from tests.reference.shingle import shingles
 from tests.reference.token import words

@@ -57,12 +57,23 @@ def test_a_run_that_is_killed_goes_on(crawl: Path, tmp_path: Path) -> None:
         if out.exists():
             break
         for name in os.listdir(tmp_path):
-            assert name.startswith(("whole.jsonl", "out.jsonl.unfinished", ".out.jsonl"))
+            assert name.startswith(("whole.jsonl", "out.jsonl.", ".out.jsonl"))
     if not out.exists():
         assert command("dedup", str(crawl), "-o", str(out), cwd=tmp_path).returncode == 0
     for end in ("", ".removals.jsonl"):
         assert Path(f"{out}{end}").read_bytes() == Path(f"{whole}{end}").read_bytes()
-    assert not Path(f"{out}.unfinished").exists()
+
+
+def test_a_run_that_was_killed_as_late_as_can_be(tmp_path: Path) -> None:
+    """The removals have their name, the output does not."""
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{"text": "A"}\n')
+    (tmp_path / "b.jsonl.removals.jsonl").write_text("")
+    run = command("dedup", "a.jsonl", "-o", "b.jsonl", cwd=tmp_path)
+    assert_error(run, "b.jsonl.removals.jsonl: will not write: the file exists", "choose")
+    (tmp_path / "b.jsonl.unfinished").mkdir()
+    assert command("dedup", "a.jsonl", "-o", "b.jsonl", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "b.jsonl.removals.jsonl").read_text().count("\n") == 1
+    assert not (tmp_path / "b.jsonl.unfinished").exists()
 
 
 def test_what_was_sketched_is_not_sketched_again(crawl: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
-"""The join against comparing every pair with every other."""
+"""The join against comparing every pair with every other, with masses by their rule."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roughly import Sketcher, _core
+from roughly.clustering.join import Budget, Join, MassRule
+from roughly.clustering.sketches import Sketches
+from roughly.documents import open_documents
 from roughly.sketch import SketchBatch
-
-pytestmark = pytest.mark.core
+from roughly.storage.segment import SegmentWriter
+from roughly.storage.steps import Steps
 
 # Few words and short documents, so that many pairs resemble each other and fingerprints repeat.
 words = st.sampled_from("abcdefgh")
@@ -32,61 +36,191 @@ def corpora(draw: st.DrawFn) -> list[str]:
     return documents
 
 
-def join(batch: SketchBatch, floor: Fraction, threads: int) -> list[tuple[int, ...]]:
-    c = batch.columns
-    name, number = batch.parameters.selection
-    found = _core.join(
-        *(c.values, c.offsets, c.size, c.level),
-        *(floor.numerator, floor.denominator, number if name == "min" else 0, threads),
-    )
-    return [tuple(map(int, row)) for row in found]
+SELECTIONS = ["all", "mod:2", "mod:3", "min:5", "min:40", "adaptive:4", "adaptive:20"]
+LARGE = Budget(1 << 26, 1 << 26)
+SMALL = Budget(1, 1)  # every bucket by itself, and from disk
+
+Row = tuple[int, int, int, int]
 
 
-def every_pair(batch: SketchBatch, floor: Fraction) -> list[tuple[int, ...]]:
-    """By the paper's definitions on Python sets."""
-    name, number = batch.parameters.selection
-    sketches = list(batch)
+def joined(
+    batch: SketchBatch,
+    measure: str,
+    floor: Fraction,
+    threads: int = 1,
+    budget: Budget = LARGE,
+    rows: list[int] | None = None,
+    threshold: Fraction | None = None,
+    rule: MassRule | None = None,
+) -> tuple[list[Row], list[int | None]]:
+    numbers = np.arange(len(batch)) if rows is None else np.array(rows)
+    join = Join(Sketches.of_batch(batch), numbers.astype(np.uint32), threads=threads, budget=budget)
+    hubs = np.zeros(0, np.uint32)
     found = []
-    for i, a in enumerate(sketches):
-        for j, b in enumerate(sketches[:i]):
-            level = max(a.level, b.level)
-            kept_a, kept_b = (
-                {int(f) for f in s.fingerprints if f % (1 << level) == 0} for s in (a, b)
-            )
-            union, common = kept_a | kept_b, kept_a & kept_b
-            if name == "min" and max(a.size, b.size) > number:
-                union = set(sorted(union)[:number])
-                common &= union
-            if kept_a and kept_b and len(common) >= floor * len(union):
-                found.append((j, i, len(common), len(union)))
+    if threshold is not None:
+        hubs = join.hubs(threshold, rule)
+        found += join.hub_links(hubs).tolist()
+    for level in join.levels:
+        for table in join.pairs(measure, floor, level, hubs):  # type: ignore[arg-type]
+            found += table.tolist()
+    return sorted(tuple(row) for row in found), [
+        None if hub == _core.NO_HUB else hub for hub in hubs.tolist()
+    ]
+
+
+def elements_at(sketch: object, level: int) -> set[int]:
+    return {int(f) for f in sketch.fingerprints if f % (1 << level) == 0}  # type: ignore[attr-defined]
+
+
+def pair_counts(batch: SketchBatch, i: int, j: int, measure: str) -> tuple[int, int] | None:
+    """common and sampled of two rows, by the paper's definitions on Python sets; None if one of
+    them has no element there."""
+    name, number = batch.parameters.selection
+    a, b = batch[i], batch[j]
+    level = max(a.level, b.level)
+    kept_a, kept_b = elements_at(a, level), elements_at(b, level)
+    union, common = kept_a | kept_b, kept_a & kept_b
+    if not kept_a or not kept_b:
+        return None
+    if measure == "containment":
+        return len(common), min(len(kept_a), len(kept_b))
+    if name == "min" and max(a.size, b.size) > number:
+        union = set(sorted(union)[:number])
+        common &= union
+    return len(common), len(union)
+
+
+def every_pair(
+    batch: SketchBatch,
+    measure: str,
+    floor: Fraction,
+    rows: list[int],
+    hubs: list[int | None] | None = None,
+) -> list[Row]:
+    found = []
+    for j in range(len(rows)):
+        for i in range(j):
+            if hubs and hubs[i] is not None and hubs[i] == hubs[j]:
+                continue
+            counts = pair_counts(batch, rows[i], rows[j], measure)
+            if counts and counts[0] >= floor * counts[1]:
+                found.append((i, j, *counts))
     return sorted(found)
+
+
+def expected_hubs(
+    batch: SketchBatch, threshold: Fraction, rule: MassRule, rows: list[int]
+) -> list[int | None]:
+    """By the rule as docs/clustering.md states it."""
+    elements = [[int(f) for f in batch[row].fingerprints] for row in rows]
+    total = sum(map(len, elements))
+    bits = min(max(total.bit_length() + 1, 16), 40)
+
+    def slot(element: int) -> int:
+        return (element * 0x9E3779B97F4A7C15 % (1 << 64)) >> (64 - bits)
+
+    frequency: dict[int, int] = {}
+    for sketch in elements:
+        for element in sketch:
+            frequency[slot(element)] = min(frequency.get(slot(element), 0) + 1, 255)
+
+    def backwards(element: int) -> int:
+        return int(f"{element:064b}"[::-1], 2)
+
+    keys = [
+        sorted((e for e in sketch if frequency[slot(e)] >= rule.least_frequency), key=backwards)[
+            : rule.keys
+        ]
+        for sketch in elements
+    ]
+    hubs: list[int | None] = []
+    for i in range(len(rows)):
+        hub = None
+        for key in keys[i]:
+            heads = [j for j in range(len(rows)) if key in keys[j]][: rule.heads]
+            for head in heads:
+                sizes = sorted((batch[rows[head]].size, batch[rows[i]].size))
+                if hub is None and head < i and sizes[0] >= threshold * sizes[1]:
+                    counts = pair_counts(batch, rows[head], rows[i], "resemblance")
+                    if counts and counts[0] >= threshold * counts[1]:
+                        hub = head
+        hubs.append(hub)
+    return hubs
+
+
+floors = st.fractions(Fraction(1, 20), 1, max_denominator=20)
 
 
 @given(
     corpora(),
-    st.sampled_from(["all", "mod:2", "mod:3", "min:5", "min:40", "adaptive:4", "adaptive:20"]),
-    st.fractions(Fraction(1, 20), 1, max_denominator=20),
+    st.sampled_from(SELECTIONS),
+    floors,
     st.integers(1, 3),
     st.sampled_from([40, 64]),
     st.integers(1, 3),
+    st.sampled_from([LARGE, SMALL]),
+    st.sampled_from(["resemblance", "containment"]),
+    st.randoms(use_true_random=False),
 )
 def test_no_pair_is_lost(
-    documents: list[str], select: str, floor: Fraction, w: int, bits: int, threads: int
+    documents: list[str],
+    select: str,
+    floor: Fraction,
+    w: int,
+    bits: int,
+    threads: int,
+    budget: Budget,
+    measure: str,
+    random: object,
 ) -> None:
+    if measure == "containment" and select.startswith("min"):
+        select = "adaptive:10"
     batch = Sketcher(w=w, select=select, bits=bits).sketch_batch(documents)
-    assert join(batch, floor, threads) == every_pair(batch, floor)
+    rows = list(range(len(documents)))
+    random.shuffle(rows)  # type: ignore[attr-defined]
+    rows = rows[: len(rows) * 4 // 5 + 1]
+    found, _ = joined(batch, measure, floor, threads, budget, rows)
+    assert found == every_pair(batch, measure, floor, rows)
 
 
-@given(corpora(), st.sampled_from(["all", "mod:2", "min:5", "adaptive:4"]), st.integers(1, 2))
-def test_measured_pairs(documents: list[str], select: str, threads: int) -> None:
-    batch = Sketcher(w=2, select=select).sketch_batch(documents)
-    c = batch.columns
-    name, number = batch.parameters.selection
-    wanted = every_pair(batch, Fraction(0))
-    asked = np.array([(a, b, 7, 7) for a, b, _, _ in wanted], dtype=np.uint32).reshape(-1, 4)
-    smallest = number if name == "min" else 0
-    found = _core.measure_pairs(c.values, c.offsets, c.size, c.level, asked, smallest, threads)
-    assert [tuple(map(int, row)) for row in found] == wanted
+@given(
+    corpora(),
+    st.sampled_from(SELECTIONS),
+    floors,
+    floors,
+    st.integers(1, 3),
+    st.sampled_from([LARGE, SMALL]),
+    st.builds(MassRule, st.integers(2, 4), st.integers(1, 3), st.integers(1, 3)),
+)
+def test_masses_follow_their_rule(
+    documents: list[str],
+    select: str,
+    one: Fraction,
+    other: Fraction,
+    threads: int,
+    budget: Budget,
+    rule: MassRule,
+) -> None:
+    floor, threshold = sorted((one, other))
+    batch = Sketcher(w=1, select=select).sketch_batch(documents)
+    rows = list(range(len(documents)))
+    hubs = expected_hubs(batch, threshold, rule, rows)
+    found, found_hubs = joined(batch, "resemblance", floor, threads, budget, rows, threshold, rule)
+    assert found_hubs == hubs
+    assert found == every_pair(batch, "resemblance", floor, rows, hubs)
+
+
+def test_frequencies_in_several_passes(tmp_path: Path) -> None:
+    """60,000 elements need 2^17 counters; a table of 2^16 makes two passes of them."""
+    texts = [" ".join(str(n + i) for i in range(60)) for n in range(0, 10000, 10)]
+    batch = Sketcher(w=1, select="all").sketch_batch(texts)
+    wanted = [
+        (a, b, 60 - 10 * (b - a), 60 + 10 * (b - a))
+        for a in range(1000)
+        for b in range(a + 1, min(a + 3, 1000))
+    ]
+    for budget in (LARGE, Budget(1 << 16, 1 << 12)):
+        assert joined(batch, "resemblance", Fraction(1, 2), 2, budget)[0] == wanted
 
 
 @pytest.mark.parametrize("bits", [40, 64])
@@ -97,19 +231,85 @@ def test_many_documents(bits: int) -> None:
         " ".join(str(10 * (n // 2) + i + 10**6 * (n % 2)) for i in range(50)) for n in range(20000)
     ]
     batch = Sketcher(w=1, select="all", bits=bits).sketch_batch(texts)
-    found = join(batch, Fraction(40, 60), 2)
+    found, _ = joined(batch, "resemblance", Fraction(40, 60), 2)
     assert found == [(n, n + 2, 40, 60) for n in range(19998)]
 
 
 def test_nothing_to_join() -> None:
     for documents in ([], [""], ["", ""], ["a b c"]):
-        assert join(Sketcher().sketch_batch(documents), Fraction(1, 2), 2) == []
+        batch = Sketcher().sketch_batch(documents)
+        assert joined(batch, "resemblance", Fraction(1, 2), 2)[0] == []
 
 
-def test_columns_that_do_not_belong_together() -> None:
+def test_a_mass_is_linear() -> None:
+    """5,000 documents of 100 words, 98 of them in all: one hub, a link for each other document."""
+    texts = [" ".join([*(f"c{i}" for i in range(98)), f"u{n}", f"v{n}"]) for n in range(5000)]
+    batch = Sketcher(w=1, select="all").sketch_batch(texts)
+    found, hubs = joined(
+        batch, "resemblance", Fraction(4, 10), 2, threshold=Fraction(1, 2), rule=MassRule()
+    )
+    assert hubs == [None] + [0] * 4999
+    assert found == [(0, n, 98, 102) for n in range(1, 5000)]
+
+
+def test_a_template_below_the_floor_is_linear() -> None:
+    """20,000 pages of 100 words of which 62 are in all: 62 / 138 is below the floor."""
+    texts = [
+        " ".join([*(f"c{i}" for i in range(62)), *(f"u{n}x{i}" for i in range(38))])
+        for n in range(20000)
+    ]
+    batch = Sketcher(w=1, select="all").sketch_batch(texts)
+    assert joined(batch, "resemblance", Fraction(1, 2), 2)[0] == []
+
+
+def test_arrays_that_do_not_belong_together() -> None:
     batch = Sketcher().sketch_batch(["a b c d e f", "b c d e f g"])
     c = batch.columns
+    rows = np.arange(2, dtype=np.uint32)
     with pytest.raises(ValueError, match="belong together"):
-        _core.join(c.values[1:], c.offsets, c.size, c.level, 1, 2, 0, 1)
-    with pytest.raises(ValueError, match="floor"):
-        _core.join(c.values, c.offsets, c.size, c.level, 0, 2, 0, 1)
+        _core.SketchSet([(c.values[2:], c.offsets)], 2, rows, c.size, c.level, 0)
+    with pytest.raises(ValueError, match="belong together"):
+        _core.SketchSet([(c.values, c.offsets)], 2, rows + 1, c.size, c.level, 0)
+    with pytest.raises(ValueError, match="power of two"):
+        _core.SketchSet([(c.values, c.offsets)], 3, rows, c.size, c.level, 0)
+    made = _core.SketchSet([(c.values, c.offsets)], 2, rows, c.size, c.level, 0)
+    with pytest.raises(ValueError, match="not counted"):
+        _core.Masses(made, (1, 2), 2, 1, 1)
+    made.use_frequencies([np.zeros(len(c.values), np.uint8)])
+    with pytest.raises(ValueError, match="ratio"):
+        _core.Masses(made, (0, 2), 2, 1, 1)
+
+
+def test_sketches_read_from_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With no sketch left in memory the pairs are the same."""
+    rng = np.random.default_rng(5)
+    words = [f"w{n}" for n in range(300)]
+    texts = []
+    for n in range(60):
+        begin = int(rng.integers(0, 200))
+        some = words[begin : begin + int(rng.integers(20, 100))]
+        texts.append(" ".join(w for w in some if rng.random() < 0.95) or str(n))
+    sketcher = Sketcher(w=1, select="adaptive:16")
+    documents = open_documents([{"id": f"{n:02}", "text": text} for n, text in enumerate(texts)])
+    with Steps(tmp_path, {}) as steps:
+        writer = SegmentWriter(
+            tmp_path / "segment", sketcher.parameters, text=False, steps=steps, part_rows=8
+        )
+        for batch in documents:
+            writer.add(batch, sketcher.sketch_documents(batch).columns)
+        sketches = Sketches.of_segment(writer.finish([], {}))
+    rows = np.arange(60, dtype=np.uint32)
+    found = []
+    for resident in (1 << 26, 0):
+        monkeypatch.setattr("roughly.clustering.sketches.RESIDENT_BYTES", resident)
+        join = Join(sketches, rows, threads=2, budget=LARGE)
+        hubs = join.hubs(Fraction(1, 2), MassRule(2, 4, 4))
+        tables = [
+            t for n in join.levels for t in join.pairs("resemblance", Fraction(3, 10), n, hubs)
+        ]
+        found.append([*join.hub_links(hubs).tolist(), *np.concatenate(tables).tolist()])
+    assert found[0] == found[1]
+    batch = sketcher.sketch_batch(texts)
+    masses = expected_hubs(batch, Fraction(1, 2), MassRule(2, 4, 4), list(rows))
+    wanted = every_pair(batch, "resemblance", Fraction(3, 10), list(rows), masses)
+    assert sorted(map(tuple, found[1])) == wanted and len(wanted) > 100

@@ -22,7 +22,7 @@ LAYERS = [
     {"sketch"},
     {"sketcher", "simhash"},
     {"pipeline", "storage"},
-    {"comparison"},
+    {"comparison", "verification"},
     {"clustering", "hamming"},
     {"corpus"},
     {"deduplication"},

@@ -87,6 +87,11 @@ def add_parser(subparsers: Any) -> None:
         "(default: single)",
     )
     add(
+        "--exact",
+        action="store_true",
+        help="count every pair that was found again on complete sets of shingles",
+    )
+    add(
         "--cut-off",
         type=positive,
         metavar="N",
@@ -113,10 +118,11 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Makes a corpus, or asks one."""
-    from roughly.corpus import Corpus, is_corpus
+    from roughly.corpus import Corpus, is_corpus, is_unfinished
 
     if arguments.output is None:
-        if len(arguments.inputs) != 1 or not is_corpus(arguments.inputs[0]):
+        first = arguments.inputs[0]
+        if len(arguments.inputs) != 1 or not (is_corpus(first) or is_unfinished(first)):
             raise ParameterError(
                 f"{printable(arguments.inputs[0])}: no corpus, and no place to make one",
                 hint="name the corpus to make with -o, as in -o NAME.roughly",
@@ -154,6 +160,7 @@ def _make(arguments: argparse.Namespace) -> Clusters:
         arguments.containment_floor,
         arguments.preset,
         arguments.cut_off,
+        arguments.exact,
     )
     if arguments.linkage == "star" and settings.containment is not None:
         raise ParameterError("--linkage: no stars by containment: wanted one of the two")
@@ -209,6 +216,7 @@ _FIXED = (
     ("--floor", "floor"),
     ("--containment-floor", "containment_floor"),
     ("--cut-off", "cut_off"),
+    ("--exact", "exact"),
     ("-w", "w"),
     ("--select", "select"),
     ("--seed", "seed"),
@@ -217,6 +225,7 @@ _FIXED = (
     ("--id-field", "id_field"),
     ("--date-field", "date_field"),
     ("--format", "format"),
+    ("--as", "content_type"),
     ("--memory", "memory"),
     ("--no-text", "no_text"),
     ("--force", "force"),
@@ -226,7 +235,8 @@ _FIXED = (
 
 def _refuse_fixed(arguments: argparse.Namespace) -> None:
     for option, name in _FIXED:
-        if getattr(arguments, name):
+        given = getattr(arguments, name)
+        if not (given is None or given is False or given == "auto"):
             raise ParameterError(
                 f"{option}: cannot be changed for a corpus that exists",
                 hint="cluster the documents again, into another corpus with -o",
@@ -279,8 +289,10 @@ def _write_json(found: Clusters) -> None:
 
 def _show_common(found: Clusters, arguments: argparse.Namespace) -> None:
     from roughly.clustering.common import common_shingles
+    from roughly.parameters import memory_or_half
 
-    for shingle in common_shingles(found, arguments.common):
+    memory = memory_or_half(arguments.memory)
+    for shingle in common_shingles(found, arguments.common, memory):
         if arguments.json:
             print(json.dumps({"documents": shingle.documents, "text": shingle.text}))
         else:

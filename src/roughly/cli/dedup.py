@@ -191,7 +191,7 @@ def _workplace(arguments: argparse.Namespace, output: Output) -> tuple[object, P
     if output.stream or any(map(_is_pipe, arguments.inputs)):
         workplace = Workplace()
         return workplace, workplace.path
-    return None, output.path.with_name(f"{output.path.name}.unfinished")
+    return None, output.unfinished
 
 
 def _is_pipe(word: str) -> bool:

@@ -27,6 +27,8 @@ from roughly.errors import ParameterError
 from roughly.parameters import memory_or_half, threads_or_all
 from roughly.sketcher import Sketcher, preset_named
 from roughly.storage.steps import Steps
+from roughly.verification.contents import Contents, StoredContents
+from roughly.verification.exact import Verifier
 
 if TYPE_CHECKING:
     from roughly.documents import Documents
@@ -46,6 +48,7 @@ def cluster(
     floor: Threshold | None = None,
     containment_floor: Threshold | None = None,
     linkage: Linkage = "single",
+    exact: bool = False,
     sketcher: Sketcher | None = None,
     preset: str | None = None,
     content_type: str = "auto",
@@ -63,7 +66,8 @@ def cluster(
     `result.at(t)` answers any other threshold from there on; unless given it is threshold - 0.1,
     but not less than half of the threshold. With `containment` documents are grouped too if one is
     contained in the other at that share or more; it has a floor of its own. linkage="star" makes
-    clusters in which every document resembles the first one. `preset` ("broder97",
+    clusters in which every document resembles the first one. With `exact` every pair that was found
+    is counted again on the documents' complete sets of shingles. `preset` ("broder97",
     "broder97-super") is the system of one of the papers: its sketches, its way to find pairs and
     its threshold. `memory` bounds what is used ("2G", or
     bytes; half of the machine's unless given); the rest lies in a temporary directory. What could
@@ -77,7 +81,7 @@ def cluster(
         sketcher = preset_named(preset).sketcher()
     sketcher = Sketcher() if sketcher is None else sketcher
     settings = settings_for(
-        sketcher.parameters, threshold, floor, containment, containment_floor, preset
+        sketcher.parameters, threshold, floor, containment, containment_floor, preset, exact=exact
     )
     opened = open_documents(
         documents,
@@ -131,6 +135,12 @@ def cluster_documents(
                 progress=progress,
             )
             phase.rows = len(segment)
+        verifier = None
+        if settings.exact:
+            _ = documents.guesses  # looks for the fields, by which documents are read again
+            stored = StoredContents(segment)
+            contents = stored if text else Contents(documents, segment, directory)
+            verifier = Verifier(segment, contents, sketcher, threads)
         outcome = run_phases(
             segment,
             settings,
@@ -140,6 +150,7 @@ def cluster_documents(
             memory_bytes=memory_bytes,
             progress=progress,
             clock=clock,
+            verifier=verifier,
         )
     return Clusters(
         segment,

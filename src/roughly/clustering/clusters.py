@@ -21,7 +21,7 @@ from roughly import _core
 from roughly.clustering.clock import Phase
 from roughly.clustering.equivalence import KINDS
 from roughly.clustering.forest import NO_PAIRS
-from roughly.clustering.run import Outcome, read_pairs
+from roughly.clustering.run import Outcome, reaching, read_pairs
 from roughly.clustering.settings import Settings, exact_ratio
 from roughly.clustering.sketches import PairTable, Sketches
 from roughly.clustering.star import stars
@@ -260,10 +260,12 @@ class Clusters:
     @cached_property
     def _strong(self) -> list[PairTable]:
         """The links of both forests that reach their thresholds."""
-        contained = self.outcome.containment_links
+        links, contained = self.outcome.links, self.outcome.containment_links
         return [
-            _reaching(self.outcome.links, self.threshold),
-            NO_PAIRS if self.containment is None else _reaching(contained, self.containment),
+            links[reaching(links, self.threshold)],
+            NO_PAIRS
+            if self.containment is None
+            else contained[reaching(contained, self.containment)],
         ]
 
     @cached_property
@@ -346,13 +348,6 @@ def _above(name: str, value: float | str | Fraction, floor: Fraction) -> Fractio
             hint="cluster again with a lower floor",
         )
     return ratio
-
-
-def _reaching(links: PairTable, threshold: Fraction) -> PairTable:
-    # Both sides are below 2^64, for a ratio's parts are below 2^32.
-    p, q = np.uint64(threshold.numerator), np.uint64(threshold.denominator)
-    wide = links.astype(np.uint64)
-    return links[wide[:, 2] * q >= p * wide[:, 3]]
 
 
 def _shown(value: Any) -> str:

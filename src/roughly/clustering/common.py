@@ -39,7 +39,7 @@ def common_shingles(
         rows,
         cut_off=0,
         threads=clusters.threads,
-        budget_bytes=memory_bytes,
+        budget_bytes=memory_bytes // 4,
         most_common=count,
     ) as expansion:
         found = expansion.commonest

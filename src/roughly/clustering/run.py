@@ -6,6 +6,7 @@
     forest/pairs-*.arrow        phases 2 and 3, a file for each join
     forest/links-*.arrow        phase 4, the maximum spanning forests
 
+Pairs that are to be exact are counted again on complete sets of shingles, from estimated-*.arrow.
 Every file is a step of its own: a run that was killed goes on with the first that is missing. All
 results depend on the documents and the settings alone, never on memory, threads or batches.
 """
@@ -13,7 +14,7 @@ results depend on the documents and the settings alone, never on memory, threads
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -23,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly import _core
 from roughly.clustering.clock import Clock
 from roughly.clustering.equivalence import Groups, equivalents
 from roughly.clustering.expansion import Expansion
@@ -40,6 +42,7 @@ from roughly.storage.steps import Steps
 
 if TYPE_CHECKING:
     from roughly.storage.segment import Segment
+    from roughly.verification.exact import Verifier
 
 FOREST = "forest"
 
@@ -104,17 +107,22 @@ def run_phases(
     memory_bytes: int,
     progress: Progress = no_progress,
     clock: Clock | None = None,
+    verifier: Verifier | None = None,
 ) -> Outcome:
-    """Phases 2 to 4 over a segment."""
+    """Phases 2 to 4 over a segment. `verifier` counts pairs exactly, if the settings ask for it."""
     clock = Clock() if clock is None else clock
     folder = directory / FOREST
     make_directory(folder)
     for scratch in (*folder.glob("postings-*"), *folder.glob("lists-*")):
         shutil.rmtree(scratch, ignore_errors=True)  # of a run that was killed
-    phases = _Phases(segment, settings, folder, steps, threads, memory_bytes, progress, clock)
+    phases = _Phases(
+        segment, settings, folder, steps, threads, memory_bytes, progress, clock, verifier
+    )
     order, groups = phases.documents()
     rows = order[groups.representatives]
     hubs, files, facts = phases.pairs(rows)
+    if settings.exact:
+        files = phases.verified(files, rows)
     links = phases.forest("resemblance", files, len(rows))
     contained = NO_PAIRS
     if settings.containment is not None:
@@ -132,6 +140,7 @@ class _Phases:
     memory_bytes: int
     progress: Progress
     clock: Clock
+    verifier: Verifier | None
 
     def documents(self) -> tuple[Rows, Groups]:
         """Document order, and who is equivalent to whom."""
@@ -160,11 +169,11 @@ class _Phases:
         """Hubs, the files of all pairs, and what is to be known of them."""
         if self.settings.method == "join":
             hubs, files = self._joined(rows)
-            steps = (f"pairs-{path.stem.removeprefix('pairs-')}" for _, path in files)
-            scratch = (self.steps.facts(step).get("disk_bytes", 0) for step in steps)
+            names = (path.stem.replace(self._prefix, "pairs", 1) for _, path in files)
+            scratch = (self.steps.facts(name).get("disk_bytes", 0) for name in names)
             return hubs, files, {"disk_bytes": max(scratch, default=0)}
         none: Hubs = np.zeros(0, np.uint32)
-        path = self.folder / "pairs-resemblance.arrow"
+        path = self.folder / f"{self._prefix}-resemblance.arrow"
         if not self.steps.done("pairs"):
             facts = self._expanded(rows, path)
             self.steps.record("pairs", [path], facts)
@@ -178,10 +187,10 @@ class _Phases:
             floors.append(("containment", settings.containment_floor))
         levels = np.unique(sketches.level[rows]).tolist()
         joins = [(m, f, level) for m, f in floors for level in levels]
-        paths = {(m, n): self.folder / f"pairs-{m}-{n:02}.arrow" for m, _, n in joins}
+        paths = {(m, n): self.folder / f"{self._prefix}-{m}-{n:02}.arrow" for m, _, n in joins}
         files: list[tuple[Measure, Path]] = [(m, path) for (m, _), path in paths.items()]
         hub_path = self.folder / "hubs.arrow"
-        hub_links = self.folder / "pairs-hubs.arrow"
+        hub_links = self.folder / f"{self._prefix}-hubs.arrow"
         if self.steps.done("hubs"):
             hubs = ArrowFile(hub_path).table()["hub"].to_numpy()
             if all(self.steps.done(f"pairs-{m}-{n:02}") for m, _, n in joins):
@@ -197,8 +206,11 @@ class _Phases:
         )
         if not self.steps.done("hubs"):
             hubs = join.hubs(settings.threshold, settings.mass)
+            links = join.hub_links(hubs)
+            if settings.exact:
+                hubs, links = self._exact_hubs(hubs, links, rows)
             _write(hub_path, _HUBS, [[hubs]])
-            _write(hub_links, _PAIRS, [join.hub_links(hubs).T])
+            _write(hub_links, _PAIRS, [links.T])
             self.steps.record("hubs", [hub_path, hub_links], {})
         for measure, floor, level in joins:
             step = f"pairs-{measure}-{level:02}"
@@ -211,6 +223,70 @@ class _Phases:
                 phase.bytes_written += written
             self.steps.record(step, [paths[measure, level]], {"disk_bytes": join.disk_bytes})
         return hubs, [("resemblance", hub_links), *files]
+
+    @property
+    def _prefix(self) -> str:
+        """Of the files of pairs as they are found."""
+        return "estimated" if self.settings.exact else "pairs"
+
+    def _exact_hubs(self, hubs: Hubs, links: PairTable, rows: Rows) -> tuple[Hubs, PairTable]:
+        """Only hubs that documents resemble in truth: the pairs of a mass rest on that."""
+        assert self.verifier is not None
+        self.verifier.prepare(np.unique(rows[links[:, :2]]).astype(np.int64))
+        exact = self._counted("resemblance", links, rows)
+        wrong = ~reaching(exact, self.settings.threshold)
+        hubs = hubs.copy()
+        hubs[exact[wrong, 1]] = _core.NO_HUB
+        return hubs, links[~wrong]
+
+    def verified(self, files: list[tuple[Measure, Path]], rows: Rows) -> list[tuple[Measure, Path]]:
+        """The same pairs counted exactly, those of them that still reach the floor."""
+        exact: list[tuple[Measure, Path]] = []
+        self._prepare(files, rows)
+        sizes = {path: sum(map(len, read_pairs(path))) for _, path in files}
+        advance = self.progress("count", sum(sizes.values()), "pairs")
+        for measure, path in files:
+            to = path.with_name(path.name.replace("estimated", "pairs", 1))
+            exact.append((measure, to))
+            step = f"exact-{to.stem}"
+            if self.steps.done(step):
+                advance(sizes[path])
+                continue
+            floor = self.settings.floor
+            if measure == "containment" and self.settings.containment_floor is not None:
+                floor = self.settings.containment_floor
+            with self.clock("count") as phase:
+                tables = (self._counted(measure, t, rows, advance) for t in read_pairs(path))
+                kept = (table[reaching(table, floor)].T for table in tables)
+                phase.bytes_written += _write(to, _PAIRS, kept)
+            self.steps.record(step, [to], {})
+        return exact
+
+    def _prepare(self, files: list[tuple[Measure, Path]], rows: Rows) -> None:
+        """Says whose text will be read."""
+        assert self.verifier is not None
+        wanted = np.zeros(len(self.segment), bool)
+        for _, path in files:
+            for table in read_pairs(path):
+                wanted[rows[table[:, :2]]] = True
+        self.verifier.prepare(np.flatnonzero(wanted))
+
+    def _counted(
+        self,
+        measure: Measure,
+        pairs: PairTable,
+        rows: Rows,
+        advance: Callable[[int], None] = lambda n: None,
+    ) -> PairTable:
+        """Pairs with the counts of complete sets of shingles."""
+        assert self.verifier is not None
+        a, b = rows[pairs[:, 0]].astype(np.int64), rows[pairs[:, 1]].astype(np.int64)
+        common, size_a, size_b = self.verifier.count(a, b, advance)
+        exact = pairs.copy()
+        exact[:, 2] = common
+        smaller = np.minimum(size_a, size_b)
+        exact[:, 3] = smaller if measure == "containment" else size_a + size_b - common
+        return exact
 
     def _expanded(self, rows: Rows, path: Path) -> dict[str, int]:
         """Pairs by the paper's expansion, of sketches or of super shingles."""
@@ -281,6 +357,15 @@ def _read_links(path: Path) -> PairTable:
 
 def _measure_of(path: Path) -> Measure:
     return "containment" if path.name.startswith("pairs-containment") else "resemblance"
+
+
+def reaching(pairs: PairTable, threshold: Fraction) -> npt.NDArray[np.bool_]:
+    """Which of them reach a threshold."""
+    # Both sides are below 2^64, for a ratio's parts are below 2^32.
+    p, q = np.uint64(threshold.numerator), np.uint64(threshold.denominator)
+    wide = pairs.astype(np.uint64)
+    reached: npt.NDArray[np.bool_] = wide[:, 2] * q >= p * wide[:, 3]
+    return reached
 
 
 def read_pairs(path: Path) -> Iterable[PairTable]:

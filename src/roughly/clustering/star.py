@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from roughly import _core
 from roughly.clustering.join import Budget, Hubs, Join
+from roughly.clustering.run import Outcome, reaching
 from roughly.clustering.settings import Settings
 from roughly.clustering.sketches import PairTable, Rows, Sketches
 from roughly.parameters import LEAST_MEMORY
-
-if TYPE_CHECKING:
-    from roughly.clustering.run import Outcome
 
 
 def stars(
@@ -34,7 +31,7 @@ def stars(
     """
     documents, hubs = len(rows), outcome.hubs
     ratio = threshold.numerator, threshold.denominator
-    known = [table[_reaches(table, threshold)] for table in outcome.pairs("resemblance")]
+    known = [table[reaching(table, threshold)] for table in outcome.pairs("resemblance")]
     if threshold > settings.threshold and (hubs != _core.NO_HUB).any():
         # Then a hub need not resemble its mass any more.
         hubs, inside = _joined_inside(sketches, rows, hubs, settings, threshold, threads)
@@ -63,7 +60,7 @@ def stars(
             table = np.zeros((len(later), 4), np.uint32)
             table[:, 0], table[:, 1] = centre, later
             counted = taking_part.measure("resemblance", table, threads)
-            more.append(counted[_reaches(counted, threshold)])
+            more.append(counted[reaching(counted, threshold)])
         pairs = np.concatenate([pairs, *more])
         centres = _core.stars(pairs, documents, *ratio)
     return centres
@@ -101,10 +98,3 @@ def _first_of_each(
     _, begins, sizes = np.unique(groups[order], return_index=True, return_counts=True)
     place = np.arange(len(order)) - np.repeat(begins, sizes)
     return np.sort(numbers[order[place < count]])
-
-
-def _reaches(pairs: PairTable, threshold: Fraction) -> npt.NDArray[np.bool_]:
-    p, q = np.uint64(threshold.numerator), np.uint64(threshold.denominator)
-    wide = pairs.astype(np.uint64)
-    reached: npt.NDArray[np.bool_] = wide[:, 2] * q >= p * wide[:, 3]
-    return reached

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from roughly.corpus.corpus import Corpus, create_corpus
-from roughly.corpus.manifest import is_corpus
+from roughly.corpus.manifest import is_corpus, is_unfinished
 
-__all__ = ["Corpus", "create_corpus", "is_corpus"]
+__all__ = ["Corpus", "create_corpus", "is_corpus", "is_unfinished"]

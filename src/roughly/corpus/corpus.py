@@ -10,6 +10,7 @@ Any number of processes may read it.
 
 from __future__ import annotations
 
+import os
 import shutil
 from functools import cached_property
 from pathlib import Path
@@ -98,7 +99,9 @@ class Corpus:
         )
         if containment is None and linkage == "single":
             containment = settings.containment
-        return found.at(threshold or settings.threshold, containment, linkage)
+        return found.at(
+            settings.threshold if threshold is None else threshold, containment, linkage
+        )
 
     def verify(self, threads: int | None = None) -> list[str]:
         """Checks every byte; what is wrong, a line a file."""
@@ -165,12 +168,13 @@ def create_corpus(
             f"{printable(str(path))}: will not write: there is something else",
             hint="choose another name",
         )
+    _leave_out(documents, directory)
     make_directory(directory)
     with WriterLock(directory):
-        if force:
-            _clear(directory)
-        else:
+        if not force:
             _refuse_corpus(directory)  # One that another process has just completed.
+        if force or not (directory / _JOURNAL[0]).exists():
+            _clear(directory)  # What is there without a journal is left of a corpus.
         found = cluster_documents(
             documents,
             sketcher,
@@ -201,6 +205,16 @@ def create_corpus(
     return Corpus(directory)
 
 
+def _leave_out(documents: Documents, directory: Path) -> None:
+    """A directory that is read may hold the corpus: what a run makes there is no input of it."""
+    inside = os.path.join(os.path.abspath(directory), "")
+    documents.sources[:] = [
+        source
+        for source in documents.sources
+        if not (source.found and os.path.abspath(source.path or "").startswith(inside))
+    ]
+
+
 def _refuse_corpus(directory: Path) -> None:
     if is_corpus(directory):
         raise DocumentError(
@@ -218,13 +232,14 @@ def _is_ours(directory: Path) -> bool:
     names -= {name for name in names if name.startswith(".") and name.endswith(".part")}
     # Anybody may have a directory called "segments": it is not for us to clear.
     known = {*_JOURNAL, *_RESULTS, "lock", _SEGMENTS, FOREST}
-    return bool(names & {MANIFEST, _JOURNAL[0]}) or names <= known
+    left = "lock" in names and names <= known
+    return not names or left or bool(names & {MANIFEST, _JOURNAL[0]})
 
 
 def _clear(directory: Path) -> None:
-    # The manifest first: what is left after a kill is no corpus.
-    (directory / MANIFEST).unlink(missing_ok=True)
-    for name in (*_JOURNAL, *_RESULTS, _SEGMENTS, FOREST):
+    # The manifest first: what is left after a kill is no corpus. The journal last, and its head at
+    # the very end: without it what is left is cleared again.
+    for name in (MANIFEST, *_RESULTS, _SEGMENTS, FOREST, *reversed(_JOURNAL)):
         path = directory / name
         if path.is_dir():
             shutil.rmtree(path)

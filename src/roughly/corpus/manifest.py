@@ -77,6 +77,11 @@ def is_corpus(path: str | Path) -> bool:
     return (Path(path) / MANIFEST).is_file()
 
 
+def is_unfinished(path: str | Path) -> bool:
+    """Whether there is a run that has not made its corpus yet."""
+    return not is_corpus(path) and (Path(path) / "steps.json").is_file()
+
+
 def read_manifest(directory: Path) -> Manifest:
     """Raises an error that says what to do if there is none, or none that can be read."""
     path = directory / MANIFEST
@@ -84,7 +89,7 @@ def read_manifest(directory: Path) -> Manifest:
         text = path.read_bytes()
     except FileNotFoundError:
         hint = "make one with: roughly cluster INPUT... -o CORPUS"
-        if (directory / "steps.json").exists():
+        if is_unfinished(directory):
             hint = "its run did not finish: give the same command again to go on with it"
         raise DocumentError(
             f"{printable(str(directory))}: no corpus: there is no {MANIFEST}", hint=hint

@@ -8,6 +8,7 @@ again for those documents that need it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,14 +20,14 @@ from roughly.clustering.sketching import Progress, no_progress
 from roughly.deduplication.candidates import CandidateFinder, Candidates
 from roughly.deduplication.equivalence import Groups, confirm, find_groups
 from roughly.deduplication.rule import Rule, keep_order
-from roughly.deduplication.verification import count_exactly
+from roughly.verification.exact import Verifier
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from roughly.deduplication.contents import Contents
     from roughly.sketcher import Sketcher
     from roughly.storage.segment import Segment
+    from roughly.verification.contents import Contents
 
 Rows = npt.NDArray[np.int64]
 
@@ -100,17 +101,32 @@ def decide(
     last = place.copy()
     # Members are ascending, so of several the last one is written last.
     last[groups.of] = groups.members
+    verifier = Verifier(segment, contents, sketcher, threads)
     while True:
         columns = _columns(candidates, place, last, rule)
         fate, wanted = _core.greedy_decide(*columns)
         if len(wanted):
             advance = progress("count", len(wanted), "pairs")
-            count_exactly(
-                candidates, wanted, rows, contents, text_bytes, sketcher, threads, advance
-            )
+            _count(candidates, wanted, rows, verifier, advance)
         elif not finder.extend(candidates, fate):
             break
     return _removals(groups, candidates, columns, fate, order, identical)
+
+
+def _count(
+    candidates: Candidates,
+    wanted: npt.NDArray[np.uint64],
+    rows: Rows,
+    verifier: Verifier,
+    advance: Callable[[int], None],
+) -> None:
+    """Counts the wanted pairs exactly, in place."""
+    a, b = rows[candidates.pairs[wanted, 0]], rows[candidates.pairs[wanted, 1]]
+    common, size_a, size_b = verifier.count(a, b, advance)
+    candidates.pairs[wanted, 2] = common
+    candidates.pairs[wanted, 3] = size_a + size_b - common
+    candidates.parts[wanted, 0], candidates.parts[wanted, 1] = size_a, size_b
+    candidates.exact[wanted] = 1
 
 
 def _wanted_rows(groups: Groups, candidates: Candidates, order: Rows, rows: Rows) -> Rows:

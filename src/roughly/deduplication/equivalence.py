@@ -18,11 +18,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly import _core
-from roughly.deduplication.window import windows
+from roughly.verification.window import windows
 
 if TYPE_CHECKING:
-    from roughly.deduplication.contents import Contents
     from roughly.storage.segment import Segment
+    from roughly.verification.contents import Contents
 
 Rows = npt.NDArray[np.int64]
 Places = npt.NDArray[np.int64]

@@ -30,10 +30,10 @@ from roughly.parameters import threads_or_all
 from roughly.storage.durable import temporary, writing
 
 if TYPE_CHECKING:
-    from roughly.deduplication.column import Columns
     from roughly.deduplication.decision import Removals
     from roughly.documents import Documents
     from roughly.documents.source import Source
+    from roughly.verification.column import Columns
 
 _STREAMED = ("jsonl", "csv", "tsv", "warc", "arc", "text")
 STANDARD_OUTPUT = "-"
@@ -55,6 +55,11 @@ class Output:
     def real(self) -> Path:
         """Where that is: a link remains one."""
         return Path(os.path.realpath(self.path))
+
+    @property
+    def unfinished(self) -> Path:
+        """Where a run that writes here works; if it is there, an earlier one was stopped."""
+        return self.path.with_name(f"{self.path.name}.unfinished")
 
     @property
     def removals(self) -> Path:
@@ -161,6 +166,8 @@ def _refuse_to_overwrite(path: Path, output: Output) -> None:
         )
     if output.force or (is_output and output.folder and not any(path.iterdir())):
         return
+    if not is_output and output.unfinished.is_dir():
+        return  # it was written last before the run was stopped
     what = "the directory is not empty" if is_output and output.folder else "the file exists"
     raise DocumentError(
         f"{printable(str(path))}: will not write: {what}",

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from roughly.deduplication.decision import KINDS, Removals
 
 if TYPE_CHECKING:
-    from roughly.deduplication.column import Columns
+    from roughly.verification.column import Columns
 
 SCHEMA = pa.schema(
     [

@@ -17,11 +17,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.clustering.sketching import Progress, no_progress
-from roughly.deduplication.column import Columns
 from roughly.deduplication.decision import KINDS, Removals
 from roughly.deduplication.removal_file import SCHEMA, removal_tables
 from roughly.documents.file import Document
 from roughly.errors import ParameterError
+from roughly.verification.column import Columns
 
 if TYPE_CHECKING:
     from roughly.deduplication.output import Output
@@ -170,7 +170,7 @@ class Deduplicated:
 
     def largest(self, count: int) -> Iterator[tuple[Document, Document]]:
         """The largest documents that go, by their bytes, each with the one that stays."""
-        from roughly.deduplication.contents import Contents
+        from roughly.verification.contents import Contents
 
         removals = self._removals
         sizes = self._columns.numbers("bytes", removals.removed).astype(np.int64)

@@ -17,10 +17,10 @@ from roughly.clustering.sketching import (
     read_skipped,
     write_segment,
 )
-from roughly.deduplication.contents import Contents
 from roughly.deduplication.decision import decide
 from roughly.deduplication.result import Deduplicated
 from roughly.storage.steps import Steps
+from roughly.verification.contents import Contents
 
 if TYPE_CHECKING:
     from roughly.deduplication.rule import Rule

@@ -35,7 +35,7 @@ def copy_parquet(source: Source, removed: RemovedRanges, file: IO[bytes]) -> Non
         if metadata.num_row_groups:
             group = metadata.row_group(0)
             columns = [group.column(n) for n in range(group.num_columns)]
-            options["compression"] = {c.path_in_schema: c.compression for c in columns}
+            options["compression"] = {c.path_in_schema: _codec(c) for c in columns}
             options["use_dictionary"] = [
                 c.path_in_schema for c in columns if c.has_dictionary_page
             ] or False
@@ -45,6 +45,12 @@ def copy_parquet(source: Source, removed: RemovedRanges, file: IO[bytes]) -> Non
                 for part in _groups(source, read, number, first, removed):
                     writer.write_table(part, max(1, len(part)))
                 first += metadata.row_group(number).num_rows
+
+
+def _codec(column: Any) -> str:
+    """A column's compression, in the words of a writer."""
+    name: str = column.compression
+    return {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4"}.get(name, name)
 
 
 def _groups(

@@ -17,12 +17,12 @@ from roughly.pipeline import read_ahead
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from roughly.deduplication.contents import Contents
+    from roughly.verification.contents import Contents, StoredContents
 
 Rows = npt.NDArray[np.int64]
 
 # Their shingles take about as much again and half of it; two windows are in memory.
-WINDOW_BYTES = 1 << 25
+WINDOW_BYTES = 1 << 23
 
 
 class Window(NamedTuple):
@@ -34,12 +34,16 @@ class Window(NamedTuple):
     batches: list[pa.RecordBatch]  # content and html
 
 
-def windows(contents: Contents, a: Rows, b: Rows, size: npt.NDArray[np.int64]) -> Iterator[Window]:
+def windows(
+    contents: Contents | StoredContents, a: Rows, b: Rows, size: npt.NDArray[np.int64]
+) -> Iterator[Window]:
     """All pairs of rows a and b; `size` has the bytes of every row's text."""
     return read_ahead(_windows(contents, a, b, size), 1)
 
 
-def _windows(contents: Contents, a: Rows, b: Rows, size: npt.NDArray[np.int64]) -> Iterator[Window]:
+def _windows(
+    contents: Contents | StoredContents, a: Rows, b: Rows, size: npt.NDArray[np.int64]
+) -> Iterator[Window]:
     order = np.lexsort((b, a))
     ends = np.cumsum(size[a[order]] + size[b[order]])
     begin, done = 0, 0

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.deduplication.column import Columns
 from roughly.documents.selection import SELECTED, Places, can_seek, read_selected
 from roughly.storage.arrow_file import ArrowFile, arrow_writer
+from roughly.verification.column import Columns
 
 if TYPE_CHECKING:
     from roughly.documents import Documents
@@ -102,3 +102,20 @@ class Contents:
             self._columns.numbers(name, rows) for name in ("source", "position", "begin", "end")
         )
         return Places(*columns)
+
+
+class StoredContents:
+    """The same for documents whose text is kept in their segment."""
+
+    def __init__(self, segment: Segment) -> None:
+        self._segment = segment
+        self._columns = Columns(segment)
+
+    def prepare(self, rows: Rows) -> None:
+        """Nothing to do."""
+
+    def read(self, rows: Rows) -> Iterator[pa.RecordBatch]:
+        """As Contents.read."""
+        if len(rows):
+            html = self._columns.take("html", rows)
+            yield pa.record_batch([self._segment.text(rows), html], names=["content", "html"])

@@ -1,0 +1,77 @@
+"""Pairs counted exactly, on complete sets of shingles of documents that are read again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly import _core
+from roughly.sketcher import Sketcher
+from roughly.verification.window import windows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from roughly.storage.segment import Segment
+    from roughly.verification.contents import Contents, StoredContents
+
+Rows = npt.NDArray[np.int64]
+Counts = npt.NDArray[np.uint32]
+
+
+class Verifier:
+    """Counts pairs of documents of a segment."""
+
+    def __init__(
+        self,
+        segment: Segment,
+        contents: Contents | StoredContents,
+        sketcher: Sketcher,
+        threads: int,
+    ) -> None:
+        self._segment = segment
+        self._contents = contents
+        self._sketcher = Sketcher(w=sketcher.w, select="all", seed=sketcher.seed)
+        self._threads = threads
+        self._bytes = np.asarray(segment.column("bytes")).astype(np.int64)
+
+    def prepare(self, rows: Rows) -> None:
+        """Says which rows (ascending) may be asked for."""
+        self._contents.prepare(rows)
+
+    def count(
+        self, a: Rows, b: Rows, advance: Callable[[int], None] = lambda n: None
+    ) -> tuple[Counts, Counts, Counts]:
+        """Of each pair of rows the shingles of both, of a and of b."""
+        found = tuple(np.zeros(len(a), np.uint32) for _ in range(3))
+        for window in windows(self._contents, a, b, self._bytes):
+            values, offsets, sizes = self._shingles(window.batches)
+            table = np.zeros((len(window.pairs), 4), dtype=np.uint32)
+            table[:, 0], table[:, 1] = window.a, window.b
+            every = np.arange(len(sizes), dtype=np.uint32)
+            chunk_rows = 1 << max(len(sizes) - 1, 0).bit_length()
+            level = np.zeros(len(sizes), np.uint8)
+            sets = _core.SketchSet([(values, offsets)], chunk_rows, every, sizes, level, 0)
+            counted = sets.measure("resemblance", table, self._threads)
+            common, size_a, size_b = found
+            common[window.pairs] = counted[:, 2]
+            size_a[window.pairs], size_b[window.pairs] = sizes[window.a], sizes[window.b]
+            advance(len(window.pairs))
+        return found[0], found[1], found[2]
+
+    def _shingles(
+        self, batches: list[pa.RecordBatch]
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], Counts]:
+        """All documents' sets, one after the other."""
+        parts = [self._sketcher.sketch_documents(each, self._threads).columns for each in batches]
+        if len(parts) == 1:
+            return parts[0].values, parts[0].offsets, parts[0].size
+        offsets, end = [np.zeros(1, np.int64)], 0
+        for part in parts:
+            offsets.append(part.offsets[1:] + end)
+            end += len(part.values)
+        values = np.concatenate([part.values for part in parts])
+        return values, np.concatenate(offsets), np.concatenate([part.size for part in parts])
