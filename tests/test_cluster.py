@@ -206,3 +206,28 @@ def test_refusals() -> None:
         roughly.cluster(["a"], 0.5).at(0.3)
     with pytest.raises(roughly.ParameterError, match="cannot cluster perm:84"):
         roughly.cluster(["a"], sketcher=roughly.preset("broder97-super"))
+
+
+@given(corpora(), st.sampled_from(["all", "mod:2", "adaptive:4"]), st.booleans())
+def test_exact_pairs(texts: list[str], select: str, contains: bool) -> None:
+    """Every pair that sketches found, counted on complete sets, if it still reaches the floor."""
+    sketcher, whole = Sketcher(w=2, select=select), Sketcher(w=2, select="all")
+    options = {"containment": 0.8} if contains else {}
+    found, exact = (
+        roughly.cluster(
+            named(texts), 0.5, sketcher=sketcher, content_type="text", exact=exact, **options
+        )
+        for exact in (False, True)
+    )
+    sets = [set(whole.sketch(text, "text").fingerprints.tolist()) for text in texts]
+    wanted = set()
+    for row in found.pairs().to_pylist():
+        a, b = sets[int(row["a"])], sets[int(row["b"])]
+        union = len(a | b) if row["containment"] is None else min(len(a), len(b))
+        floor = Fraction(4, 10) if row["containment"] is None else Fraction(7, 10)
+        if len(a & b) >= floor * union:
+            wanted.add((row["a"], row["b"], len(a & b), union))
+    rows = exact.pairs().to_pylist()
+    assert {(r["a"], r["b"], r["common"], r["sampled"]) for r in rows} == wanted
+    links = exact.outcome.links.tolist() + exact.outcome.containment_links.tolist()
+    assert {(common, sampled) for _, _, common, sampled in links} <= {w[2:] for w in wanted}

@@ -1,5 +1,6 @@
 """The join against comparing every pair with every other, with masses by their rule."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -37,8 +38,8 @@ def corpora(draw: st.DrawFn) -> list[str]:
 
 
 SELECTIONS = ["all", "mod:2", "mod:3", "min:5", "min:40", "adaptive:4", "adaptive:20"]
-LARGE = Budget(1 << 26, 1 << 26)
-SMALL = Budget(1, 1)  # every bucket by itself, and from disk
+LARGE = Budget(1 << 26, 1 << 26, 1 << 26)
+SMALL = Budget(1, 1, 0)  # every bucket by itself, and from disk
 
 Row = tuple[int, int, int, int]
 
@@ -219,7 +220,7 @@ def test_frequencies_in_several_passes(tmp_path: Path) -> None:
         for a in range(1000)
         for b in range(a + 1, min(a + 3, 1000))
     ]
-    for budget in (LARGE, Budget(1 << 16, 1 << 12)):
+    for budget in (LARGE, Budget(1 << 16, 1 << 12, 0)):
         assert joined(batch, "resemblance", Fraction(1, 2), 2, budget)[0] == wanted
 
 
@@ -280,7 +281,7 @@ def test_arrays_that_do_not_belong_together() -> None:
         _core.Masses(made, (0, 2), 2, 1, 1)
 
 
-def test_sketches_read_from_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sketches_read_from_their_files(tmp_path: Path) -> None:
     """With no sketch left in memory the pairs are the same."""
     rng = np.random.default_rng(5)
     words = [f"w{n}" for n in range(300)]
@@ -300,9 +301,8 @@ def test_sketches_read_from_their_files(tmp_path: Path, monkeypatch: pytest.Monk
         sketches = Sketches.of_segment(writer.finish([], {}))
     rows = np.arange(60, dtype=np.uint32)
     found = []
-    for resident in (1 << 26, 0):
-        monkeypatch.setattr("roughly.clustering.sketches.RESIDENT_BYTES", resident)
-        join = Join(sketches, rows, threads=2, budget=LARGE)
+    for budget in (LARGE, replace(LARGE, resident=0)):
+        join = Join(sketches, rows, threads=2, budget=budget)
         hubs = join.hubs(Fraction(1, 2), MassRule(2, 4, 4))
         tables = [
             t for n in join.levels for t in join.pairs("resemblance", Fraction(3, 10), n, hubs)

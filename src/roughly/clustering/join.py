@@ -55,17 +55,17 @@ class Budget:
 
     table: int  # counters of frequencies
     postings: int  # postings that are joined together; three times that while they are
+    resident: int  # sketches that are used in place; more are read from their files
 
     @classmethod
     def of_memory(cls, memory_bytes: int) -> Budget:
         """Shares of the memory that a run may use."""
-        return cls(table=memory_bytes // 8, postings=memory_bytes // 16)
+        return cls(memory_bytes // 8, memory_bytes // 16, memory_bytes // 8)
 
 
-# Enough for a hundred thousand documents. Up to an eighth of the counters and a sixteenth of the
-# postings more is taken only if the budget allows it and there are more of them.
+# Counters for a hundred thousand documents; more of them are taken in several passes, at most eight
+# if the budget allows it.
 _TABLE_BYTES = 1 << 26
-_POSTING_BYTES = 48 << 20
 
 
 class Join:
@@ -87,7 +87,7 @@ class Join:
         self._budget = budget
         self._scratch = scratch
         self._clock = Clock() if clock is None else clock
-        self._set = sketches.taking_part(rows)
+        self._set = sketches.taking_part(rows, budget.resident)
         self.disk_bytes = 0
         """The most that was on disk at once."""
         with self._clock("sort"):
@@ -227,8 +227,7 @@ class _PostingRuns:
     """The postings of one level: runs of documents, by bucket; on disk if they are many."""
 
     def __init__(self, budget: Budget, scratch: Path | None) -> None:
-        self._limit = min(_POSTING_BYTES, budget.postings)
-        self._most = budget.postings
+        self._limit = budget.postings
         self._scratch = scratch
         self._held: list[tuple[_Entries, _Ends]] = []
         self._held_bytes = 0
@@ -259,11 +258,9 @@ class _PostingRuns:
 
     def parts(self) -> list[tuple[int, int]]:
         """Ranges of buckets that are joined together."""
-        total = int(self._sizes.sum()) * _ENTRY_BYTES
-        limit = _between(total // 16, _POSTING_BYTES, self._most)
         parts, first, size = [], 0, 0
         for bucket, entries in enumerate(self._sizes.tolist()):
-            if size and size + entries * _ENTRY_BYTES > limit:
+            if size and size + entries * _ENTRY_BYTES > self._limit:
                 parts.append((first, bucket))
                 first, size = bucket, 0
             size += entries * _ENTRY_BYTES

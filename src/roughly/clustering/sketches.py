@@ -28,6 +28,8 @@ Rows = npt.NDArray[np.uint32]
 # Parts of a segment that are opened before their pages are let go.
 _PARTS_AT_ONCE = 8
 
+RESIDENT_BYTES = 1 << 26
+
 
 @dataclass(frozen=True, slots=True)
 class Sketches:
@@ -80,10 +82,12 @@ class Sketches:
         counts = [np.diff(offsets).astype(np.uint32) for _, offsets in self.chunks]
         return np.concatenate(counts) if counts else np.zeros(0, np.uint32)
 
-    def taking_part(self, rows: Rows) -> _core.SketchSet:
-        """The sketches of these rows, numbered in this order."""
+    def taking_part(self, rows: Rows, resident_bytes: int = RESIDENT_BYTES) -> _core.SketchSet:
+        """The sketches of these rows, numbered in this order. If all are more than
+        `resident_bytes`, single ones that are wanted here and there are read from their files:
+        touching them in place would bring all of them into memory."""
         values = sum(values.nbytes for values, _ in self.chunks)
-        files = _open_files(self.places) if values > RESIDENT_BYTES else []
+        files = _open_files(self.places) if values > resident_bytes else []
         return _core.SketchSet(
             self.chunks,
             self.chunk_rows,
@@ -93,11 +97,6 @@ class Sketches:
             self.smallest,
             files,
         )
-
-
-# Sketches of more bytes are read from their files where single ones are wanted here and there:
-# touching them in place would bring all of them into memory. Costs some tenths of a microsecond.
-RESIDENT_BYTES = 1 << 26
 
 
 def _open_files(places: list[tuple[Path, int]]) -> list[tuple[int, int]]:

@@ -187,6 +187,8 @@ def create_corpus(
         )
         if finish is not None:
             finish(found)
+        for path in (directory / FOREST).glob("estimated-*"):
+            path.unlink()  # the exact pairs are there
         segment = found.segment
         checksum = checksum_of(segment.directory)
         Manifest(

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from roughly import _core
 from roughly.clustering.join import Budget, Join, MassRule, Measure
-from roughly.clustering.sketches import PairTable, Sketches
+from roughly.clustering.sketches import RESIDENT_BYTES, PairTable, Sketches
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.errors import ParameterError
 
@@ -75,7 +75,7 @@ class CandidateFinder:
             self._sketches,
             rows.astype(np.uint32),
             threads=threads,
-            budget=Budget.of_memory(memory_bytes),
+            budget=Budget(memory_bytes // 8, memory_bytes // 16, RESIDENT_BYTES),
             scratch=scratch,
         )
         self._pairs = 0
