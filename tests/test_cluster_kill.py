@@ -45,10 +45,14 @@ SegmentWriter.__init__.__kwdefaults__["part_rows"] = 32
 CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree"}
 
 
-def make(path):
-    if method == "join":
+def make(path, old=False, force=False):
+    if old:
+        sketcher = Sketcher(w=1, select="adaptive:5")
+        settings = settings_for(sketcher.parameters, "0.6", "0.4", "0.7")
+    elif method in ("join", "force"):
         sketcher = Sketcher(w=2, select="adaptive:20")
-        settings = settings_for(sketcher.parameters, "0.5", "0.3", "0.8", "0.5")
+        contained = ("0.8", "0.5") if method == "join" else ()
+        settings = settings_for(sketcher.parameters, "0.5", "0.3", *contained)
         settings = replace(settings, mass=MassRule(3, 2, 2))
     elif method == "expansion":
         sketcher = Sketcher(w=2, select="mod:2")
@@ -61,11 +65,11 @@ def make(path):
         )
     create_corpus(
         open_documents(inputs), sketcher, settings, path, memory_bytes=1 << 18, threads=2,
-        finish=lambda found: write_results(found, path),
+        finish=lambda found: write_results(found, path), force=force,
     )
 
 
-def killed_at(path, number):
+def killed_at(path, number, force=False):
     # The child's status; and, where it ended, how many things it did to its files.
     reader, writer = os.pipe()
     child = os.fork()
@@ -84,7 +88,7 @@ def killed_at(path, number):
                         os.kill(os.getpid(), signal.SIGKILL)
 
         sys.addaudithook(count)
-        make(path)
+        make(path, force=force)
         os.write(writer, str(seen).encode())
         os._exit(0)
     os.close(writer)
@@ -93,7 +97,25 @@ def killed_at(path, number):
     return os.waitpid(child, 0)[1], int(told or 0)
 
 
+def over_another(path, number):
+    # With --force over a corpus of other settings; what that leaves must not come back.
+    if os.fork() == 0:
+        make(path, old=True)
+        os._exit(0)
+    assert os.wait()[1] == 0
+    status, _ = killed_at(path, number, force=True)
+    assert status in (0, signal.SIGKILL), status
+    if is_corpus(path) and status:
+        # The old one is as it was, or the new one complete.
+        assert killed_at(path, 0, force=True)[0] == 0
+    elif status:
+        assert killed_at(path, 0)[0] == 0
+    return int(status != 0)
+
+
 def go(path, numbers):
+    if method == "force":
+        return over_another(path, numbers[0])
     kills = 0
     for number in numbers:
         if is_corpus(path):
@@ -109,6 +131,8 @@ def go(path, numbers):
 status, total = killed_at(folder / "peace", 0)
 assert status == 0
 print(json.dumps({"path": "peace", "kills": 0, "total": total}), flush=True)
+if method == "force":
+    total += 60  # what is cleared away comes first
 rng = random.Random(total)
 for number in range(1, total + 1, step):
     name = f"killed-{number}"
@@ -146,7 +170,7 @@ def on_disk(path: Path) -> list[Any]:
     return [*written, tables(corpus.clusters())]
 
 
-@pytest.mark.parametrize("method", ["join", "expansion", "super"])
+@pytest.mark.parametrize("method", ["join", "expansion", "super", "force"])
 def test_killed_before_each_change_of_a_file(method: str, tmp_path: Path) -> None:
     inputs = write_inputs(tmp_path / "in.jsonl", 100)
     step = "1" if FULL else "37"

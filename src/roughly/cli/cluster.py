@@ -257,7 +257,7 @@ def _show(found: Clusters) -> None:
     documents, sizes = len(found.segment), found.sizes()
     print(_counted(documents, "document"))
     by = f"at resemblance {float(found.threshold):g}"
-    if found.settings.method == "super":
+    if found.settings.method == "super" and not found.settings.exact:
         by = f"by super shingles of which {float(found.threshold):.0%} agree"
     if found.containment is not None:
         by += f" or containment {float(found.containment):g}"

@@ -78,12 +78,15 @@ def settings_for(
     system = None if preset is None else preset_named(preset)
     method: Method = "join" if system is None else system.method
     super_length = 0 if system is None else system.super_length
+    # Pairs found by super shingles have the share that agrees, unless their resemblance is counted.
+    by_share = method == "super" and not exact
     if threshold is None:
-        threshold = DEFAULT_THRESHOLD if system is None else system.cluster_threshold
+        own = None if system is None or (method == "super" and exact) else system.cluster_threshold
+        threshold = own or DEFAULT_THRESHOLD
     if cut_off is not None and method != "expansion":
         raise ParameterError("cut-off: nothing to apply to: wanted the preset broder97 too")
     least, lowest = _with_floor("threshold", threshold, "floor", floor)
-    if method == "super" and floor is None:
+    if by_share and floor is None:
         lowest = least
     of_containment: tuple[Fraction | None, Fraction | None] = (None, None)
     if containment is not None:

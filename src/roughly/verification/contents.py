@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,16 @@ Rows = npt.NDArray[np.int64]
 
 # Text that is read, and shingled, at once.
 _BATCH_BYTES = 1 << 23
+
+
+class Texts(Protocol):
+    """Where the text of documents is read again."""
+
+    def prepare(self, rows: Rows) -> None:
+        """Says which rows (ascending) may be asked for, all at once."""
+
+    def read(self, rows: Rows) -> Iterator[pa.RecordBatch]:
+        """`content` and `html` of these rows, ascending, in some batches."""
 
 
 class Contents:
@@ -119,3 +129,27 @@ class StoredContents:
         if len(rows):
             html = self._columns.take("html", rows)
             yield pa.record_batch([self._segment.text(rows), html], names=["content", "html"])
+
+
+class JoinedContents:
+    """The documents of two segments, those of the second numbered from `base` on."""
+
+    def __init__(self, first: Texts, second: Texts, base: int) -> None:
+        self._first = first
+        self._second = second
+        self._base = base
+
+    def prepare(self, rows: Rows) -> None:
+        """As Contents.prepare."""
+        for contents, some in self._divided(rows):
+            contents.prepare(some)
+
+    def read(self, rows: Rows) -> Iterator[pa.RecordBatch]:
+        """As Contents.read."""
+        for contents, some in self._divided(rows):
+            if len(some):
+                yield from contents.read(some)
+
+    def _divided(self, rows: Rows) -> tuple[tuple[Texts, Rows], tuple[Texts, Rows]]:
+        cut = int(np.searchsorted(rows, self._base))
+        return (self._first, rows[:cut]), (self._second, rows[cut:] - self._base)

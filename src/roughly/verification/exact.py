@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,28 +15,33 @@ from roughly.verification.window import windows
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from roughly.storage.segment import Segment
-    from roughly.verification.contents import Contents, StoredContents
+    from roughly.verification.contents import Texts
 
 Rows = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.uint32]
 
 
+class Documents(Protocol):
+    """A segment, or what looks like one."""
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """A column of all documents."""
+
+
 class Verifier:
-    """Counts pairs of documents of a segment."""
+    """Counts pairs of documents."""
 
     def __init__(
         self,
-        segment: Segment,
-        contents: Contents | StoredContents,
+        documents: Documents,
+        contents: Texts,
         sketcher: Sketcher,
         threads: int,
     ) -> None:
-        self._segment = segment
         self._contents = contents
         self._sketcher = Sketcher(w=sketcher.w, select="all", seed=sketcher.seed)
         self._threads = threads
-        self._bytes = np.asarray(segment.column("bytes")).astype(np.int64)
+        self._bytes = np.asarray(documents.column("bytes")).astype(np.int64)
 
     def prepare(self, rows: Rows) -> None:
         """Says which rows (ascending) may be asked for."""

@@ -17,7 +17,7 @@ from roughly.pipeline import read_ahead
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from roughly.verification.contents import Contents, StoredContents
+    from roughly.verification.contents import Texts
 
 Rows = npt.NDArray[np.int64]
 
@@ -35,14 +35,14 @@ class Window(NamedTuple):
 
 
 def windows(
-    contents: Contents | StoredContents, a: Rows, b: Rows, size: npt.NDArray[np.int64]
+    contents: Texts, a: Rows, b: Rows, size: npt.NDArray[np.int64]
 ) -> Iterator[Window]:
     """All pairs of rows a and b; `size` has the bytes of every row's text."""
     return read_ahead(_windows(contents, a, b, size), 1)
 
 
 def _windows(
-    contents: Contents | StoredContents, a: Rows, b: Rows, size: npt.NDArray[np.int64]
+    contents: Texts, a: Rows, b: Rows, size: npt.NDArray[np.int64]
 ) -> Iterator[Window]:
     order = np.lexsort((b, a))
     ends = np.cumsum(size[a[order]] + size[b[order]])

@@ -1,0 +1,99 @@
+"""A corpus that documents are held against: how they must be sketched, and which of its documents
+can matter.
+
+A document of the corpus can matter only if it has an element of its sketch, or its canonical form,
+in common with one of the input. The others take no part, so that a small input costs one look at
+the sketches of a large corpus, and no join of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly.deduplication.equivalence import form_keys
+from roughly.deduplication.rule import keep_order
+from roughly.documents.file import printable
+from roughly.errors import MismatchError, ParameterError
+from roughly.sketcher import Sketcher
+
+if TYPE_CHECKING:
+    from roughly.corpus import Corpus
+    from roughly.deduplication.pool import Pool
+    from roughly.deduplication.rule import Keep
+    from roughly.storage.segment import Segment
+
+# An odd number: its product's upper bits are spread evenly, whatever elements look like.
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+# A byte for each sixteenth of an element, at most 128 MiB: what is marked by mistake costs a look.
+_LEAST_BITS, _MOST_BITS = 16, 27
+
+
+def sketcher_of_corpus(corpus: Corpus, wanted: Sketcher | None = None) -> Sketcher:
+    """The sketcher that a corpus was made with, which must be the one that is wanted, if any."""
+    made = corpus.manifest.parameters
+    own = Sketcher(w=made.w, select=made.select, seed=made.seed, bits=made.bits)
+    shown = printable(str(corpus.path))
+    if own.parameters != made:
+        raise MismatchError(
+            f"{shown}: cannot be compared with: its sketches are of {made}, ours of"
+            f" {own.parameters}",
+            hint="cluster its documents again",
+        )
+    if wanted is not None and wanted != own:
+        differing = [
+            (name, getattr(wanted, name), getattr(own, name))
+            for name in ("w", "select", "seed", "bits")
+            if getattr(wanted, name) != getattr(own, name)
+        ]
+        name, given, there = differing[0]
+        raise MismatchError(
+            f"{name}: differs from the corpus: {given}, wanted {there} as in {shown}",
+            hint=f"leave out what says {name}: the corpus fixes it",
+        )
+    return own
+
+
+def check_text(corpus: Corpus, needed_for: str, hint: str) -> None:
+    """Refuses a corpus that keeps no text."""
+    if not corpus.segment.has_text:
+        raise ParameterError(
+            f"{printable(str(corpus.path))}: cannot {needed_for}: the corpus was made without text",
+            hint=hint,
+        )
+
+
+def taking_part(pool: Pool, keep: Keep) -> tuple[npt.NDArray[np.int64], int]:
+    """The rows of a pool that can matter, in keep order, those of the corpus first; and how many
+    these are."""
+    own = keep_order(pool.segment, keep) + pool.base
+    if pool.corpus is None:
+        return own, 0
+    known = keep_order(pool.corpus, keep)
+    keys = form_keys(pool)
+    can_matter = np.isin(keys[: len(known)], keys[pool.base :])
+    del keys
+    can_matter |= _have_common_element(pool.corpus, pool.segment)
+    known = known[can_matter[known]]
+    return np.concatenate((known, own)), len(known)
+
+
+def _have_common_element(corpus: Segment, segment: Segment) -> npt.NDArray[np.bool_]:
+    """Which documents of the corpus may have an element in common with the segment's."""
+    elements = sum(len(segment.chunk(part)[0]) for part in range(segment.parts))
+    bits = min(max((16 * elements).bit_length(), _LEAST_BITS), _MOST_BITS)
+    shift = np.uint64(64 - bits)
+    marked = np.zeros(1 << bits, dtype=bool)
+    for part in range(segment.parts):
+        marked[segment.chunk(part)[0] * _MIX >> shift] = True
+        segment.release()
+    found = np.zeros(len(corpus), dtype=bool)
+    for part in range(corpus.parts):
+        values, offsets = corpus.chunk(part)
+        hits = np.concatenate(([0], np.cumsum(marked[values * _MIX >> shift])))
+        begin, end = corpus.rows(part)
+        found[begin:end] = hits[offsets[1:]] > hits[offsets[:-1]]
+        corpus.release()
+    return found

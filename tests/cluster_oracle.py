@@ -1,0 +1,227 @@
+"""Clusters by brute force: every document against every other, on Python sets.
+
+Written from the definitions (docs/clustering.md), for the tests of the phases; `collections` makes
+the documents.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from hypothesis import strategies as st
+
+from roughly import Sketcher
+from roughly.clustering.settings import Settings
+from roughly.sketch import SketchBatch
+from tests.test_join import expected_hubs, pair_counts
+
+Row = tuple[int, int, int, int]
+Document = dict[str, Any]  # id, text, date
+
+
+# --- collections ---------------------------------------------------------------------------------
+
+
+def ring(rng: Any, tokens: list[str]) -> list[str]:
+    """The same pairs of neighbours from another beginning."""
+    at = rng.randrange(len(tokens))
+    return [*tokens[at:], *tokens[: at + 1]]
+
+
+@st.composite
+def collections(draw: st.DrawFn) -> list[Document]:
+    """Stretches put together and edited, and every kind of equivalence among them."""
+    rng = draw(st.randoms(use_true_random=False))
+    stretches = [[f"{s}x{i}" for i in range(rng.randint(3, 45))] for s in range(rng.randint(1, 4))]
+    texts: list[str] = []
+    for _ in range(draw(st.integers(0, 12))):
+        kind = rng.choice(["mixed", "mixed", "mixed", "copy", "form", "ring", "short", "empty"])
+        earlier = rng.choice(texts) if texts else "a b c"
+        if kind == "mixed":
+            tokens = [t for _ in range(rng.randint(1, 3)) for t in rng.choice(stretches)]
+            share = rng.choice([0, 0.03, 0.15])
+            text = " ".join(f"n{rng.randrange(40)}" if rng.random() < share else t for t in tokens)
+        elif kind == "copy":
+            text = earlier
+        elif kind == "form":
+            text = earlier.upper().replace(" ", rng.choice([" ", ", ", "\n"])) + "!"
+        elif kind == "ring":
+            text = " ".join(ring(rng, rng.choice(stretches)))
+        elif kind == "short":
+            text = " ".join(rng.choice("abc") for _ in range(rng.randint(1, 3)))
+        else:
+            text = rng.choice(["", " ", "--", "  !"])
+        texts.append(text)
+    names = rng.sample(["\u00e9", "z", "Z", "a b", "a/b", "\U0001f339", "-", "#2", "0"], 9)
+    documents = []
+    for number, text in enumerate(texts):
+        date = rng.choice([None, None, "2020-01-02", "1997-04-07", "2020-01-10"])
+        documents.append({"id": f"{rng.choice(names)}{number}", "text": text, "date": date})
+    rng.shuffle(documents)
+    return documents
+
+
+# --- the oracle ----------------------------------------------------------------------------------
+
+
+def canonical(text: str) -> list[str]:
+    """Of the ASCII texts that are made here."""
+    return re.findall("[a-z0-9]+", text.lower())
+
+
+@dataclass
+class Expected:
+    """What clustering must find, in document order."""
+
+    ids: list[str]
+    representative: list[int]
+    kind: list[str | None]
+    rows: list[int]  # the representatives, which pairs number from 0
+    hubs: list[int | None]
+    pairs: dict[str, list[Row]]  # that are written
+    all_pairs: dict[str, list[Row]]  # as if there were no masses
+    links: dict[str, list[Row]] = field(default_factory=dict)
+
+    def clusters(
+        self, threshold: Fraction, containment: Fraction | None = None, masses: bool = False
+    ) -> list[list[str]]:
+        pairs = self.pairs if masses else self.all_pairs
+        strong = [p for p in pairs["resemblance"] if p[2] >= threshold * p[3]]
+        if containment is not None:
+            strong += [p for p in pairs["containment"] if p[2] >= containment * p[3]]
+        first = list(range(len(self.rows)))
+        for _ in first:  # as often as the longest chain may need
+            for a, b, _, _ in strong:
+                first[a] = first[b] = min(first[a], first[b])
+        return self.named([self.rows[f] for f in first])
+
+    def named(self, of_row: list[int]) -> list[list[str]]:
+        """Clusters of two or more, from the first document of every representative's cluster."""
+        by_row = dict(zip(self.rows, of_row, strict=True))
+        members: dict[int, list[str]] = {}
+        for name, row in zip(self.ids, self.representative, strict=True):
+            members.setdefault(by_row[row], []).append(name)
+        return [found for _, found in sorted(members.items()) if len(found) > 1]
+
+
+def document_order(documents: list[Document]) -> list[Document]:
+    return sorted(documents, key=lambda d: (d["date"] or "", d["id"].encode()))
+
+
+def equivalence(texts: list[str], sketches: SketchBatch) -> tuple[list[int], list[str | None]]:
+    """Representatives and kinds: the same tokens first, then the same sketch of 20 or more."""
+    forms = [canonical(text) for text in texts]
+    of_form = [forms.index(form) for form in forms]
+    keys = [(s.fingerprints.tolist(), s.size) for s in sketches]
+    representative = []
+    for number in of_form:
+        same = [n for n in range(len(texts)) if of_form[n] == n and keys[n] == keys[number]]
+        representative.append(same[0] if len(sketches[number]) >= 20 else number)
+    kind: list[str | None] = []
+    for number, first in enumerate(representative):
+        if number == first:
+            kind.append(None)
+        elif texts[number] == texts[first]:
+            kind.append("identical")
+        elif forms[number] == forms[first]:
+            kind.append("lexical" if forms[number] else "empty")
+        else:
+            kind.append("shingle")
+    return representative, kind
+
+
+def heaviest_first(pairs: list[Row]) -> list[Row]:
+    return sorted(pairs, key=lambda p: (-Fraction(p[2], max(p[3], 1)), p[0], p[1]))
+
+
+def maximum_forest(pairs: list[Row], count: int) -> list[Row]:
+    tree = [{n} for n in range(count)]
+    links = []
+    for pair in heaviest_first(pairs):
+        a, b = tree[pair[0]], tree[pair[1]]
+        if a is not b:
+            links.append(pair)
+            a |= b
+            for n in b:
+                tree[n] = a
+    return links
+
+
+def expanded(sketches: SketchBatch, rows: list[int], cut_off: int) -> Callable[[int, int], Any]:
+    """The 1997 paper's counts: common elements that not too many documents have."""
+    sets = {row: set(sketches[row].fingerprints.tolist()) for row in rows}
+    documents = Counter(element for elements in sets.values() for element in elements)
+
+    def counts(a: int, b: int) -> tuple[int, int] | None:
+        common = sum(documents[e] <= cut_off for e in sets[a] & sets[b])
+        return (common, len(sets[a]) + len(sets[b]) - common) if common else None
+
+    return counts
+
+
+def super_counts(sketches: SketchBatch, wanted: Settings) -> Callable[[int, int], Any]:
+    groups = sketches.parameters.selection[1] // wanted.super_length
+
+    def counts(a: int, b: int) -> tuple[int, int] | None:
+        if not (sketches[a].size and sketches[b].size):
+            return None
+        agreeing = sketches[a].common_super_shingles(sketches[b], wanted.super_length)
+        return (agreeing, groups) if agreeing >= wanted.super_agreeing else None
+
+    return counts
+
+
+def expect(documents: list[Document], sketcher: Sketcher, wanted: Settings) -> Expected:
+    ordered = document_order(documents)
+    texts = [d["text"] for d in ordered]
+    sketches = sketcher.sketch_batch(texts, "text")
+    representative, kind = equivalence(texts, sketches)
+    rows = sorted(set(representative))
+    floors = {"resemblance": wanted.floor}
+    if wanted.containment_floor is not None:
+        floors["containment"] = wanted.containment_floor
+    hubs: list[int | None] = [None] * len(rows)
+    if wanted.method == "join":
+        hubs = expected_hubs(sketches, wanted.threshold, wanted.mass, rows)
+    pairs: dict[str, list[Row]] = {}
+    everything: dict[str, list[Row]] = {}
+    for measure, floor in floors.items():
+        counts: Callable[[int, int], Any]
+        if wanted.method == "expansion":
+            counts = expanded(sketches, rows, wanted.cut_off)
+        elif wanted.method == "super":
+            counts, floor = super_counts(sketches, wanted), Fraction(0)
+        else:
+            counts = lambda a, b, measure=measure: pair_counts(sketches, a, b, measure)  # noqa: E731
+        found = []
+        for b in range(len(rows)):
+            for a in range(b):
+                counted = counts(rows[a], rows[b])
+                if counted and counted[0] >= floor * counted[1]:
+                    found.append((a, b, *counted))
+        everything[measure] = sorted(found)
+        pairs[measure] = sorted(
+            (a, b, common, sampled)
+            for a, b, common, sampled in found
+            if (hubs[a] is None or hubs[a] != hubs[b])
+            and (hubs[b] != a or measure == "resemblance")
+        )
+    links = {m: maximum_forest(found, len(rows)) for m, found in pairs.items()}
+    ids = [d["id"] for d in ordered]
+    return Expected(ids, representative, kind, rows, hubs, pairs, everything, links)
+
+
+def share(counts: tuple[int, int] | None) -> float:
+    return counts[0] / counts[1] if counts else 0.0
+
+
+def contained(sketches: SketchBatch, a: int, b: int) -> float:
+    """Of the elements of a that both could have kept, those that b has."""
+    level = max(sketches[a].level, sketches[b].level)
+    inside, around = (
+        {f for f in sketches[n].fingerprints.tolist() if f % (1 << level) == 0} for n in (a, b)
+    )
+    return len(inside & around) / len(inside) if inside else 0.0

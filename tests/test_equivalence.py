@@ -1,0 +1,90 @@
+"""Who is equivalent to whom, against looking at every earlier document."""
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roughly.clustering.equivalence import KINDS, equivalents, first_of_equal
+from roughly.sketch import EQUIVALENT_SAMPLES
+
+# Few values, so that hashes agree in one half, in both, or in neither.
+halves = st.sampled_from([0, 1, 2, (1 << 64) - 1])
+hashes = st.tuples(halves, halves)
+
+
+def array(rows: list[tuple[int, int]]) -> npt.NDArray[np.uint64]:
+    return np.array(rows, np.uint64).reshape(-1, 2)
+
+
+@given(st.lists(st.tuples(hashes, st.integers(0, 2))), st.booleans())
+def test_the_first_of_equal_rows(rows: list[tuple[tuple[int, int], int]], numbered: bool) -> None:
+    numbers = np.array([number for _, number in rows], np.uint32)
+    found = first_of_equal(array([both for both, _ in rows]), numbers if numbered else None)
+    keys = [row if numbered else row[0] for row in rows]
+    assert found.tolist() == [keys.index(key) for key in keys]
+
+
+# A document is its canonical form and how that is written; forms from 10 on have no token.
+documents = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 2)), max_size=12)
+
+
+@given(documents, st.data())
+def test_kinds_and_representatives(texts: list[tuple[int, int]], data: st.DataObject) -> None:
+    forms = [min(form, 10) for form, _ in texts]
+    # Of every form its sketch, the shingles behind that, and the elements it has.
+    sketch_of = {
+        form: (
+            data.draw(hashes, label=f"sketch {form}"),
+            0 if form == 10 else data.draw(st.integers(1, 2), label=f"size {form}"),
+            0
+            if form == 10
+            else data.draw(
+                st.sampled_from([EQUIVALENT_SAMPLES - 1, EQUIVALENT_SAMPLES]), label=f"kept {form}"
+            ),
+        )
+        for form in sorted(set(forms))
+    }
+    content = array([(form, written) for form, written in texts])
+    canonical = array([(form, 7) for form in forms])
+    sketch = array([sketch_of[form][0] for form in forms])
+    size = np.array([sketch_of[form][1] for form in forms], np.uint32)
+    kept = np.array([sketch_of[form][2] for form in forms], np.uint32)
+    groups = equivalents(content, canonical, sketch, size, kept)
+
+    for number, form in enumerate(forms):
+        first = forms.index(form)
+        for earlier in range(first):
+            both = sketch_of[form], sketch_of[forms[earlier]]
+            if both[0] == both[1] and both[0][2] >= EQUIVALENT_SAMPLES:
+                first = forms.index(forms[earlier])
+                break
+        kind = None
+        if first != number:
+            kind = "shingle"
+            if forms[first] == form:
+                kind = "identical" if texts[first] == texts[number] else "lexical"
+                if kind == "lexical" and form == 10:
+                    kind = "empty"
+        assert (groups.representative[number], KINDS[groups.kind[number]]) == (first, kind)
+    own = [n for n, first in enumerate(groups.representative) if n == first]
+    assert groups.representatives.tolist() == own
+
+
+def test_no_documents() -> None:
+    none, hashes_of_none = np.zeros(0, np.uint32), np.zeros((0, 2), np.uint64)
+    groups = equivalents(hashes_of_none, hashes_of_none, hashes_of_none, none, none)
+    assert len(groups.representative) == len(groups.representatives) == len(groups.kind) == 0
+
+
+def test_identical_to_another_than_the_representative() -> None:
+    """b and c have the same bytes, a only the same form: both are lexical to a."""
+    groups = equivalents(
+        array([(1, 0), (2, 0), (2, 0)]),
+        array([(5, 5)] * 3),
+        array([(9, 9)] * 3),
+        np.full(3, 30, np.uint32),
+        np.full(3, 30, np.uint32),
+    )
+    assert groups.representative.tolist() == [0, 0, 0]
+    assert [KINDS[kind] for kind in groups.kind] == [None, "lexical", "lexical"]
