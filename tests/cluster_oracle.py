@@ -207,7 +207,6 @@ def expect(documents: list[Document], sketcher: Sketcher, wanted: Settings) -> E
             (a, b, common, sampled)
             for a, b, common, sampled in found
             if (hubs[a] is None or hubs[a] != hubs[b])
-            and (hubs[b] != a or measure == "resemblance")
         )
     links = {m: maximum_forest(found, len(rows)) for m, found in pairs.items()}
     ids = [d["id"] for d in ordered]

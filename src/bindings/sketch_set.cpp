@@ -286,14 +286,11 @@ using Common = std::tuple<uint64_t, uint32_t, uint32_t>;
 using MadeLists =
     std::tuple<Array<uint32_t>, Array<uint64_t>, std::vector<Common>, uint64_t, uint64_t>;
 
-MadeLists element_lists(const OwningSketchSet& self, size_t first_bucket, size_t last_bucket,
-                        size_t cut_off, size_t most_common, size_t threads) {
-    if (first_bucket >= last_bucket || last_bucket > buckets)
-        throw std::invalid_argument("element_lists: want a range of buckets");
+MadeLists finish_lists(ListCollector& self, size_t threads) {
     ElementLists made;
     {
         nb::gil_scoped_release release;
-        made = collect_lists(self.set(), first_bucket, last_bucket, cut_off, most_common, threads);
+        made = self.finish(threads);
     }
     std::vector<Common> commonest;
     for (const ElementCount& each : made.commonest)
@@ -372,11 +369,6 @@ void bind_sketch_set(nb::module_& module) {
              "smallest_native"_a, "visited"_a, "threads"_a, "counts"_a,
              "Postings (key; position and document) by bucket, and where each bucket ends; writes "
              "the documents' elements at the level into counts.")
-        .def("element_lists", &element_lists, "first_bucket"_a, "last_bucket"_a, "cut_off"_a,
-             "most_common"_a, "threads"_a,
-             "Documents under each element that two or more have, where each list ends, the "
-             "commonest elements (element, documents, first document), how many elements there "
-             "are, and how many of them the cut-off took.")
         .def("add_expansions", &add_expansions, "lists"_a, "expansions"_a,
              "Adds to each document how often it comes before another one in a list.")
         .def("expand", &expand_lists, "lists"_a, "expansions"_a, "floor"_a, "begin"_a, "end"_a,
@@ -414,6 +406,31 @@ void bind_sketch_set(nb::module_& module) {
              "Takes the keys of documents from begin to end; all come in their order.")
         .def("hubs", &hubs, "begin"_a, "end"_a, "threads"_a,
              "Their hubs, once all have been added; 2^32 - 1 for none.");
+    nb::class_<ListCollector>(module, "ListCollector",
+                              "Documents under each element that two or more have.")
+        .def(
+            "__init__",
+            [](ListCollector* self, size_t first_bucket, size_t last_bucket, size_t cut_off,
+               size_t most_common) {
+                if (first_bucket >= last_bucket || last_bucket > buckets)
+                    throw std::invalid_argument("lists: want a range of buckets");
+                new (self) ListCollector(first_bucket, last_bucket, cut_off, most_common);
+            },
+            "first_bucket"_a, "last_bucket"_a, "cut_off"_a, "most_common"_a)
+        .def(
+            "add",
+            [](ListCollector& self, const OwningSketchSet& sketches, size_t begin, size_t end,
+               size_t threads) {
+                sketches.check_range(begin, end);
+                nb::gil_scoped_release release;
+                self.add(sketches.set(), begin, end, threads);
+            },
+            "sketches"_a, "begin"_a, "end"_a, "threads"_a,
+            "Takes the elements of documents from begin to end.")
+        .def("finish", &finish_lists, "threads"_a,
+             "Documents by element, where each list ends, the commonest elements (element, "
+             "documents, first document), how many elements there are, and how many of them the "
+             "cut-off took.");
     nb::class_<OwningLevelIndex>(module, "LevelIndex",
                                  "Postings of one level by key, ready to be probed.")
         .def(nb::init<const OwningSketchSet&, std::string_view, Fraction, uint8_t, std::vector<Run>,

@@ -12,11 +12,6 @@ namespace roughly {
 
 namespace {
 
-struct Occurrence {
-    uint64_t key;  // the element, mixed
-    uint32_t document;
-};
-
 bool more_common(const ElementCount& x, const ElementCount& y) {
     return x.documents != y.documents ? x.documents > y.documents : x.element < y.element;
 }
@@ -39,8 +34,10 @@ void keep_most_common(std::vector<ElementCount>& counts, size_t most) {
     if (counts.size() > most) counts.resize(most);
 }
 
+}  // namespace
+
 // Turns the occurrences of one bucket into lists.
-class ListMaker {
+class ListCollector::ListMaker {
    public:
     ListMaker(size_t cut_off, size_t most_common) : cut_off_(cut_off), most_common_(most_common) {}
 
@@ -78,44 +75,51 @@ class ListMaker {
     size_t most_common_;
 };
 
-}  // namespace
+ListCollector::ListCollector(size_t first_bucket, size_t last_bucket, size_t cut_off,
+                             size_t most_common)
+    : first_bucket_(first_bucket),
+      width_(last_bucket - first_bucket),
+      cut_off_(cut_off),
+      most_common_(most_common) {}
 
-ElementLists collect_lists(const SketchSet& sketches, size_t first_bucket, size_t last_bucket,
-                           size_t cut_off, size_t most_common, size_t threads) {
-    const size_t width = last_bucket - first_bucket;
-    // Each thread gathers into buckets of its own.
-    std::vector<std::vector<std::vector<Occurrence>>> gathered(std::max<size_t>(threads, 1));
+ListCollector::~ListCollector() = default;
+
+void ListCollector::add(const SketchSet& sketches, size_t begin, size_t end, size_t threads) {
+    gathered_.resize(std::max(gathered_.size(), std::max<size_t>(threads, 1)));
     std::atomic<size_t> workers{0};
-    constexpr size_t block = 4096;
-    in_parallel((sketches.count + block - 1) / block, threads, [&] {
-        auto& own = gathered[workers.fetch_add(1)];
-        own.resize(width);
+    constexpr size_t block = 1024;
+    in_parallel((end - begin + block - 1) / block, threads, [&] {
+        Buckets& own = gathered_[workers.fetch_add(1)];
+        own.resize(width_);
         return [&](size_t piece) {
-            const size_t end = std::min(sketches.count, (piece + 1) * block);
-            for (size_t i = piece * block; i < end; ++i)
+            const size_t first = begin + piece * block;
+            for (size_t i = first; i < std::min(end, first + block); ++i)
                 for (const uint64_t element : sketches.elements(i)) {
                     const uint64_t key = mixed(element);
-                    const size_t bucket = bucket_of(key) - first_bucket;
-                    if (bucket < width) own[bucket].push_back({key, static_cast<uint32_t>(i)});
+                    const size_t bucket = bucket_of(key) - first_bucket_;
+                    if (bucket < width_) own[bucket].push_back({key, static_cast<uint32_t>(i)});
                 }
         };
     });
-    gathered.resize(workers);
+}
 
-    std::vector<ElementLists> parts(width);
-    in_parallel(width, threads, [&] {
-        return [&, maker = ListMaker(cut_off, most_common)](size_t bucket) mutable {
+ElementLists ListCollector::finish(size_t threads) {
+    std::erase_if(gathered_, [](const Buckets& own) { return own.empty(); });
+    std::vector<ElementLists> parts(width_);
+    in_parallel(width_, threads, [&] {
+        return [&, maker = ListMaker(cut_off_, most_common_)](size_t bucket) mutable {
             std::vector<Occurrence> all;
             size_t total = 0;
-            for (const auto& own : gathered) total += own[bucket].size();
+            for (const Buckets& own : gathered_) total += own[bucket].size();
             all.reserve(total);
-            for (auto& own : gathered) {
+            for (Buckets& own : gathered_) {
                 all.insert(all.end(), own[bucket].begin(), own[bucket].end());
                 own[bucket] = {};
             }
             maker.make(all, parts[bucket]);
         };
     });
+    gathered_.clear();
 
     ElementLists joined{};
     for (ElementLists& part : parts) {
@@ -129,7 +133,7 @@ ElementLists collect_lists(const SketchSet& sketches, size_t first_bucket, size_
         joined.cut_elements += part.cut_elements;
         part = {};
     }
-    keep_most_common(joined.commonest, most_common);
+    keep_most_common(joined.commonest, most_common_);
     return joined;
 }
 

@@ -29,10 +29,34 @@ struct ElementLists {
     uint64_t cut_elements;                // of these, those left out for the cut-off
 };
 
-// Lists of more than `cut_off` documents are left out. `commonest` has `most_common` entries at
-// most and knows no cut-off.
-ElementLists collect_lists(const SketchSet& sketches, size_t first_bucket, size_t last_bucket,
-                           size_t cut_off, size_t most_common, size_t threads);
+// Collects the lists of buckets [first_bucket, last_bucket), some documents at a time.
+class ListCollector {
+   public:
+    // Lists of more than `cut_off` documents are left out. `commonest` has `most_common` entries at
+    // most and knows no cut-off.
+    ListCollector(size_t first_bucket, size_t last_bucket, size_t cut_off, size_t most_common);
+    ~ListCollector();
+
+    // Takes the elements of the documents from `begin` to `end`.
+    void add(const SketchSet& sketches, size_t begin, size_t end, size_t threads);
+
+    // The lists; nothing is left here.
+    ElementLists finish(size_t threads);
+
+   private:
+    struct Occurrence {
+        uint64_t key;  // the element, mixed
+        uint32_t document;
+    };
+    using Buckets = std::vector<std::vector<Occurrence>>;
+    class ListMaker;
+
+    size_t first_bucket_;
+    size_t width_;
+    size_t cut_off_;
+    size_t most_common_;
+    std::vector<Buckets> gathered_;  // each thread's
+};
 
 struct ListView {
     std::span<const uint32_t> documents;

@@ -134,11 +134,6 @@ class SketchSet:
         Postings (key; position and document) by bucket, and where each bucket ends; writes the documents' elements at the level into counts.
         """
 
-    def element_lists(self, first_bucket: int, last_bucket: int, cut_off: int, most_common: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], list[tuple[int, int, int]], int, int]:
-        """
-        Documents under each element that two or more have, where each list ends, the commonest elements (element, documents, first document), how many elements there are, and how many of them the cut-off took.
-        """
-
     def add_expansions(self, lists: tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]], expansions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """Adds to each document how often it comes before another one in a list."""
 
@@ -180,6 +175,19 @@ class Masses:
 
     def hubs(self, begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
         """Their hubs, once all have been added; 2^32 - 1 for none."""
+
+class ListCollector:
+    """Documents under each element that two or more have."""
+
+    def __init__(self, first_bucket: int, last_bucket: int, cut_off: int, most_common: int) -> None: ...
+
+    def add(self, sketches: SketchSet, begin: int, end: int, threads: int) -> None:
+        """Takes the elements of documents from begin to end."""
+
+    def finish(self, threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], list[tuple[int, int, int]], int, int]:
+        """
+        Documents by element, where each list ends, the commonest elements (element, documents, first document), how many elements there are, and how many of them the cut-off took.
+        """
 
 class LevelIndex:
     """Postings of one level by key, ready to be probed."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roughly.clustering.clock import Clock
-from roughly.clustering.clusters import Clusters, Linkage
+from roughly.clustering.clusters import Clusters, Linkage, check_linkage
 from roughly.clustering.run import run_phases
 from roughly.clustering.settings import Settings, settings_for
 from roughly.clustering.sketching import (
@@ -83,6 +83,7 @@ def cluster(
     settings = settings_for(
         sketcher.parameters, threshold, floor, containment, containment_floor, preset, exact=exact
     )
+    check_linkage(linkage, settings.containment)
     opened = open_documents(
         documents,
         text_field=text_field,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -23,9 +24,10 @@ from roughly.clustering.equivalence import KINDS
 from roughly.clustering.forest import NO_PAIRS
 from roughly.clustering.run import Outcome, reaching, read_pairs
 from roughly.clustering.settings import Settings, exact_ratio
-from roughly.clustering.sketches import PairTable, Sketches
+from roughly.clustering.sketches import PairTable, Sketches, steps
 from roughly.clustering.star import stars
 from roughly.errors import ParameterError
+from roughly.verification.column import Columns
 
 if TYPE_CHECKING:
     from roughly.documents.skipped import Skipped
@@ -35,12 +37,21 @@ Linkage = Literal["single", "star"]
 Numbers = npt.NDArray[np.int64]
 Shares = npt.NDArray[np.float64]
 
-# Documents that are compared with their representatives before their sketches are let go.
-_STEP_DOCUMENTS = 1 << 14
+
+# Rows of a table that are made at once.
+_STEP = 1 << 16
 
 _NEAR, _CONTAINED, _CONTAINS = range(len(KINDS), len(KINDS) + 3)
 _KIND_NAMES = pa.array([*KINDS, "near", "contained", "contains"], pa.string())
 
+_DOCUMENTS = (
+    ("id", pa.string()),
+    ("date", pa.string()),
+    ("cluster", pa.int64()),
+    ("representative", pa.string()),
+    ("kind", pa.string()),
+    ("resemblance", pa.float64()),
+)
 _PAIRS = pa.schema(
     [
         ("a", pa.string()),
@@ -86,10 +97,7 @@ class Clusters:
                 )
             contained = _above("containment", containment, self.containment_floor)
         linkage = self.linkage if linkage is None else linkage
-        if linkage not in ("single", "star"):
-            raise ParameterError(f"linkage: unknown: {linkage!r}, wanted 'single' or 'star'")
-        if linkage == "star" and contained is not None:
-            raise ParameterError("linkage: no stars by containment: wanted one of the two")
+        check_linkage(linkage, contained)
         return replace(self, threshold=ratio, containment=contained, linkage=linkage)
 
     @property
@@ -100,14 +108,10 @@ class Clusters:
     def containment_floor(self) -> Fraction | None:
         return self.settings.containment_floor
 
-    @cached_property
-    def ids(self) -> pa.ChunkedArray:
+    @property
+    def ids(self) -> pa.Array:
         """Of all documents, in document order."""
-        return self.segment.ids().take(pa.array(self.outcome.order))
-
-    @cached_property
-    def dates(self) -> pa.ChunkedArray:
-        return self.segment.dates().take(pa.array(self.outcome.order))
+        return self._names(np.arange(len(self.segment)))
 
     def __len__(self) -> int:
         """Clusters of two documents or more."""
@@ -116,10 +120,18 @@ class Clusters:
     def __iter__(self) -> Iterator[list[str]]:
         """The ids of each cluster of two documents or more, in document order."""
         order = np.argsort(self._first, kind="stable")
-        starts = np.flatnonzero(np.diff(self._first[order], prepend=-1))
-        for rows in np.split(order, starts[1:]):
-            if len(rows) > 1:
-                yield self.ids.take(pa.array(rows)).to_pylist()
+        clusters, sizes = self._sizes
+        members = order[np.isin(self._first[order], clusters)]
+        ends = np.cumsum(sizes)
+        # Many clusters at once: looking up their ids one by one would take most of the time.
+        last = 0
+        while last < len(ends):
+            begin = int(ends[last - 1]) if last else 0
+            stop = max(int(np.searchsorted(ends, begin + _STEP, "right")), last + 1)
+            names = self._names(members[begin : int(ends[stop - 1])]).to_pylist()
+            for one, other in pairwise([0, *(ends[last:stop] - begin).tolist()]):
+                yield names[one:other]
+            last = stop
 
     def __repr__(self) -> str:
         clusters, sizes = self._sizes
@@ -139,25 +151,34 @@ class Clusters:
         shingle, empty, near, contained, contains, or null for the representative itself),
         resemblance (estimate, to the representative) and, where sketches tell it, containment (of
         the document in the representative)."""
-        first = self._first
+        return pa.Table.from_batches(self.document_batches(), self.document_schema)
+
+    def document_batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows of `documents()`, some at a time."""
+        first, kind = self._first, self.outcome.groups.kind.copy()
         positions = np.arange(len(first))
-        kind = self.outcome.groups.kind.copy()
         near = first != self.outcome.groups.representative
         kind[near] = self._near_kinds[near]
-        codes = pa.array(kind, mask=first == positions)
-        kinds = pa.DictionaryArray.from_arrays(codes, _KIND_NAMES).cast(pa.string())
         numbers = np.cumsum(first == positions) - 1
-        columns = {
-            "id": self.ids,
-            "date": self.dates,
-            "cluster": pa.array(numbers[first], pa.int64()),
-            "representative": self.ids.take(pa.array(first)),
-            "kind": kinds,
-            "resemblance": pa.array(self._resemblance, pa.float64()),
-        }
-        if self.settings.containment is not None:
-            columns["containment"] = pa.array(self._containments[0], pa.float64())
-        return pa.table(columns)
+        for begin, end in steps(len(first), _STEP):
+            some = slice(begin, end)
+            codes = pa.array(kind[some], mask=first[some] == positions[some])
+            columns = [
+                self._names(positions[some]),
+                self._columns.take("date", self.outcome.order[some].astype(np.int64)),
+                pa.array(numbers[first[some]], pa.int64()),
+                self._names(first[some]),
+                pa.DictionaryArray.from_arrays(codes, _KIND_NAMES).cast(pa.string()),
+                pa.array(self._resemblance[some], pa.float64()),
+            ]
+            if self.settings.containment is not None:
+                columns.append(pa.array(self._containments[0][some], pa.float64()))
+            yield pa.record_batch(columns, schema=self.document_schema)
+
+    @property
+    def document_schema(self) -> pa.Schema:
+        contained = [("containment", pa.float64())] if self.settings.containment else []
+        return pa.schema([*_DOCUMENTS, *contained])
 
     def clusters(self) -> pa.Table:
         """A row a cluster of two documents or more: cluster, representative, size, weakest_link
@@ -177,7 +198,7 @@ class Clusters:
         return pa.table(
             {
                 "cluster": pa.array(numbers[clusters], pa.int64()),
-                "representative": self.ids.take(pa.array(clusters)),
+                "representative": self._names(clusters),
                 "size": pa.array(sizes, pa.int64()),
                 "weakest_link": pa.array(weakest[clusters]),
                 "smallest_resemblance": pa.array(smallest[clusters]),
@@ -201,8 +222,8 @@ class Clusters:
                 value = pa.array(common / np.maximum(sampled, 1))
                 none = pa.nulls(len(a), pa.float64())
                 columns = [
-                    self.ids.take(pa.array(representatives[a])).combine_chunks(),
-                    self.ids.take(pa.array(representatives[b])).combine_chunks(),
+                    self._names(representatives[a]),
+                    self._names(representatives[b]),
                     pa.array(common),
                     pa.array(sampled),
                     *((value, none) if measure == "resemblance" else (none, value)),
@@ -250,6 +271,14 @@ class Clusters:
             for row in table
         )
         return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{rows}</table>"
+
+    @cached_property
+    def _columns(self) -> Columns:
+        return Columns(self.segment)
+
+    def _names(self, positions: Any) -> pa.Array:
+        """The ids of some documents."""
+        return self._columns.take("id", self.outcome.order[positions].astype(np.int64))
 
     @cached_property
     def _set(self) -> _core.SketchSet:
@@ -308,8 +337,8 @@ class Clusters:
             pairs[:, :2] = pairs[:, 1::-1]
         counted = np.ones((len(rows), 2), dtype=np.int64)
         # A step at a time, or all sketches would be in memory at once.
-        for begin in range(0, len(rows), _STEP_DOCUMENTS):
-            step = slice(begin, begin + _STEP_DOCUMENTS)
+        for begin, end in steps(len(rows)):
+            step = slice(begin, end)
             some = self._set.measure(measure, pairs[step][apart[step]], self.threads)
             counted[step][apart[step]] = some[:, 2:]
             self.segment.release()
@@ -338,6 +367,14 @@ class Clusters:
         kinds[far & (around >= float(self.containment))] = _CONTAINS
         kinds[far & (inside >= float(self.containment))] = _CONTAINED
         return kinds
+
+
+def check_linkage(linkage: str, containment: Fraction | None) -> None:
+    """Raises if there are no such clusters."""
+    if linkage not in ("single", "star"):
+        raise ParameterError(f"linkage: unknown: {linkage!r}, wanted 'single' or 'star'")
+    if linkage == "star" and containment is not None:
+        raise ParameterError("linkage: no stars by containment: wanted one of the two")
 
 
 def _above(name: str, value: float | str | Fraction, floor: Fraction) -> Fraction:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from roughly import _core
 from roughly.clustering.clock import Clock
-from roughly.clustering.sketches import PairTable, Rows, Sketches
+from roughly.clustering.sketches import PairTable, Rows, Sketches, steps
 from roughly.storage.checked import CheckedMap, checked_writer, sidecar
 
 _Lists = tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64]]  # documents, and where lists end
@@ -114,9 +114,11 @@ class Expansion:
         told = 0
         for number, (first, last) in enumerate(pairwise(bounds)):
             with self._clock("sort"):
-                documents, ends, commonest, elements, cut = self._set.element_lists(
-                    first, last, cut_off, most_common, self._threads
-                )
+                collector = _core.ListCollector(first, last, cut_off, most_common)
+                for begin, end in steps(self._documents):
+                    collector.add(self._set, begin, end, self._threads)
+                    self._release()
+                documents, ends, commonest, elements, cut = collector.finish(self._threads)
                 self._set.add_expansions((documents, ends), self._expansions)
             self.elements += elements
             self.cut_elements += cut

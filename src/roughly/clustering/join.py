@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from roughly import _core
 from roughly.clustering.clock import Clock
-from roughly.clustering.sketches import PairTable, Rows, Sketches
+from roughly.clustering.sketches import PairTable, Rows, Sketches, steps
 from roughly.storage.checked import CheckedMap, checked_writer, sidecar
 
 Measure = Literal["resemblance", "containment"]
@@ -32,11 +32,7 @@ _ENTRY_BYTES = 16
 
 NO_HUBS: Hubs = np.zeros(0, np.uint32)
 
-# Documents whose sketches are looked at before their pages are let go, some 30 MB; or more, so that
-# there are not too many steps.
-_STEP_DOCUMENTS = 1 << 14
-_MOST_STEPS = 256
-# The same for those that are compared with others all over the files.
+# Documents that are compared with others, all over the files, before the pages of these are let go.
 _PROBE_DOCUMENTS = 1 << 12
 
 
@@ -101,11 +97,11 @@ class Join:
         rule = MassRule() if rule is None else rule
         with self._clock("pairs"):
             masses = _core.Masses(self._set, _ratio(threshold), *rule)
-            for begin, end in _steps(len(self)):
+            for begin, end in steps(len(self)):
                 masses.add(begin, end)
                 self._release()
             found = [NO_HUBS]
-            for begin, end in _steps(len(self), _PROBE_DOCUMENTS):
+            for begin, end in steps(len(self), _PROBE_DOCUMENTS):
                 found.append(masses.hubs(begin, end, self._threads))
                 self._release()
         return np.concatenate(found)
@@ -151,7 +147,7 @@ class Join:
         counts = np.zeros(documents, np.uint32)
         ratio = _ratio(floor)
         with _PostingRuns(self._budget, self._scratch) as runs:
-            for begin, end in _steps(documents):
+            for begin, end in steps(documents):
                 with self._clock("sort"):
                     made = self._set.postings(
                         measure,
@@ -185,7 +181,7 @@ class Join:
                         self._threads,
                     )
                 runs.release()
-                for begin, end in _steps(documents, _PROBE_DOCUMENTS):
+                for begin, end in steps(documents, _PROBE_DOCUMENTS):
                     with self._clock("pairs"):
                         found = index.probe(begin, end, self._threads)
                     self._release()
@@ -209,10 +205,10 @@ class Join:
         table = _core.FrequencyTable(self._set.elements(), size)
         for number in range(table.passes):
             table.clear(number)
-            for begin, end in _steps(len(self)):
+            for begin, end in steps(len(self)):
                 table.count(self._set, begin, end, self._threads)
                 self._release()
-            for begin, end in _steps(len(self)):
+            for begin, end in steps(len(self)):
                 table.write(self._set, begin, end, self._threads, chunks)
                 self._release()
         self._set.use_frequencies(chunks)
@@ -304,12 +300,6 @@ def _range(ends: _Ends, first: int, last: int) -> tuple[int, int]:
 
 def _between(value: int, least: int, most: int) -> int:
     return min(max(value, least), max(most, 1))
-
-
-def _steps(documents: int, least: int = _STEP_DOCUMENTS) -> Iterator[tuple[int, int]]:
-    step = max(least, documents // _MOST_STEPS)
-    for begin in range(0, documents, step):
-        yield begin, min(documents, begin + step)
 
 
 def _ratio(floor: Fraction) -> tuple[int, int]:

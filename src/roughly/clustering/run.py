@@ -191,10 +191,14 @@ class _Phases:
         files: list[tuple[Measure, Path]] = [(m, path) for (m, _), path in paths.items()]
         hub_path = self.folder / "hubs.arrow"
         hub_links = self.folder / f"{self._prefix}-hubs.arrow"
+        held_links = self.folder / f"{self._prefix}-containment-hubs.arrow"
+        files.insert(0, ("resemblance", hub_links))
+        if settings.containment_floor is not None:
+            files.append(("containment", held_links))
         if self.steps.done("hubs"):
             hubs = ArrowFile(hub_path).table()["hub"].to_numpy()
             if all(self.steps.done(f"pairs-{m}-{n:02}") for m, _, n in joins):
-                return hubs, [("resemblance", hub_links), *files]
+                return hubs, files
         advance = self.progress("pairs", 2 * len(rows) * len(joins), "documents")
         join = Join(
             sketches,
@@ -211,7 +215,14 @@ class _Phases:
                 hubs, links = self._exact_hubs(hubs, links, rows)
             _write(hub_path, _HUBS, [[hubs]])
             _write(hub_links, _PAIRS, [links.T])
-            self.steps.record("hubs", [hub_path, hub_links], {})
+            outputs = [hub_path, hub_links]
+            if settings.containment_floor is not None:
+                # They are pairs of containment too, and the join leaves them out.
+                held = join.measure("containment", links)
+                held = held[reaching(held, settings.containment_floor)]
+                _write(held_links, _PAIRS, [held.T])
+                outputs.append(held_links)
+            self.steps.record("hubs", outputs, {})
         for measure, floor, level in joins:
             step = f"pairs-{measure}-{level:02}"
             if self.steps.done(step):
@@ -222,7 +233,7 @@ class _Phases:
             with self.clock("pairs") as phase:
                 phase.bytes_written += written
             self.steps.record(step, [paths[measure, level]], {"disk_bytes": join.disk_bytes})
-        return hubs, [("resemblance", hub_links), *files]
+        return hubs, files
 
     @property
     def _prefix(self) -> str:

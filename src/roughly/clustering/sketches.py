@@ -7,7 +7,7 @@ their pages go, and nothing here copies them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,3 +111,16 @@ def _open_files(places: list[tuple[Path, int]]) -> list[tuple[int, int]]:
             return []
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     return [(os.open(path, os.O_RDONLY | os.O_CLOEXEC), first) for path, first in places]
+
+
+# Documents whose sketches are looked at before their pages are let go, some 30 MB; or more, so that
+# there are not too many steps.
+STEP_DOCUMENTS = 1 << 14
+_MOST_STEPS = 256
+
+
+def steps(documents: int, least: int = STEP_DOCUMENTS) -> Iterator[tuple[int, int]]:
+    """Stretches of documents, one after the other."""
+    step = max(least, documents // _MOST_STEPS)
+    for begin in range(0, documents, step):
+        yield begin, min(documents, begin + step)

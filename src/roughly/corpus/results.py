@@ -19,8 +19,8 @@ NAMES = ("documents.parquet", "clusters.parquet", "pairs.parquet")
 
 def write_results(clusters: Clusters, directory: Path) -> None:
     """Writes the three tables, each in place of an earlier one."""
-    documents, of_clusters = clusters.documents(), clusters.clusters()
-    _write(directory / NAMES[0], documents.schema, documents.to_batches())
+    of_clusters = clusters.clusters()
+    _write(directory / NAMES[0], clusters.document_schema, clusters.document_batches())
     _write(directory / NAMES[1], of_clusters.schema, of_clusters.to_batches())
     _write(directory / NAMES[2], clusters.pair_schema, clusters.pair_batches())
 
