@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from roughly import Sketcher
 from roughly.clustering.settings import Settings
 from roughly.sketch import SketchBatch
-from tests.test_join import expected_hubs, pair_counts
+from tests.test_join import elements_at, expected_hubs, pair_counts
 
 Row = tuple[int, int, int, int]
 Document = dict[str, Any]  # id, text, date
@@ -174,6 +174,40 @@ def super_counts(sketches: SketchBatch, wanted: Settings) -> Callable[[int, int]
     return counts
 
 
+def enough(sketches: SketchBatch, rows: list[int], a: int, b: int) -> bool:
+    """Whether the one with fewer elements where they meet has 10, or is there whole; of two with as
+    many, the later one."""
+    one, two = sketches[rows[a]], sketches[rows[b]]
+    level = max(one.level, two.level)
+    counts = [len(elements_at(each, level)) for each in (one, two)]
+    smaller, count = (one, counts[0]) if counts[0] < counts[1] else (two, counts[1])
+    return count >= 10 or count == smaller.size
+
+
+def inside_masses(
+    sketches: SketchBatch, rows: list[int], hubs: list[int | None], wanted: Settings
+) -> list[Row]:
+    """The pairs with a common hub that are found at a rung: 0.1, 0.2, ... above the threshold,
+    among those that have a hub or are one, by the hubs that they have there."""
+    found: list[Row] = []
+    rung = wanted.threshold + Fraction(1, 10)
+    while rung < 1 and any(hub is not None for hub in hubs):
+        members = sorted({d for i, hub in enumerate(hubs) if hub is not None for d in (i, hub)})
+        inner = expected_hubs(sketches, rung, wanted.mass, [rows[m] for m in members])
+        for j, b in enumerate(members):
+            for i, a in enumerate(members[:j]):
+                before = hubs[a] is not None and hubs[a] == hubs[b]
+                still = inner[i] is not None and inner[i] == inner[j]
+                counted = pair_counts(sketches, rows[a], rows[b], "resemblance")
+                if before and not still and counted and counted[0] >= rung * counted[1]:
+                    found.append((a, b, *counted))
+        hubs = [None] * len(rows)
+        for i, hub in enumerate(inner):
+            hubs[members[i]] = None if hub is None else members[hub]
+        rung += Fraction(1, 10)
+    return found
+
+
 def expect(documents: list[Document], sketcher: Sketcher, wanted: Settings) -> Expected:
     ordered = document_order(documents)
     texts = [d["text"] for d in ordered]
@@ -202,11 +236,19 @@ def expect(documents: list[Document], sketcher: Sketcher, wanted: Settings) -> E
                 counted = counts(rows[a], rows[b])
                 if counted and counted[0] >= floor * counted[1]:
                     found.append((a, b, *counted))
+        if measure == "containment":
+            found = [
+                row for row in found if hubs[row[1]] == row[0] or enough(sketches, rows, *row[:2])
+            ]
         everything[measure] = sorted(found)
         pairs[measure] = sorted(
             (a, b, common, sampled)
             for a, b, common, sampled in found
             if (hubs[a] is None or hubs[a] != hubs[b])
+        )
+    if wanted.method == "join":
+        pairs["resemblance"] = sorted(
+            [*pairs["resemblance"], *inside_masses(sketches, rows, hubs, wanted)]
         )
     links = {m: maximum_forest(found, len(rows)) for m, found in pairs.items()}
     ids = [d["id"] for d in ordered]

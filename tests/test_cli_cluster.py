@@ -107,6 +107,7 @@ def test_json(made: Shell) -> None:
             "size": 3,
             "weakest_link": 11 / 21,
             "smallest_resemblance": 11 / 21,
+            "mass": False,
             "members": ["a", "b", "c"],
         },
         {
@@ -115,6 +116,7 @@ def test_json(made: Shell) -> None:
             "size": 2,
             "weakest_link": 1.0,
             "smallest_resemblance": 1.0,
+            "mass": False,
             "members": ["d", "e"],
         },
     ]

@@ -52,6 +52,7 @@ def test_a_million_identical_ones() -> None:
             "size": MANY,
             "weakest_link": 1.0,
             "smallest_resemblance": 1.0,
+            "mass": False,
         }
     ]
     kinds = found.documents()["kind"].value_counts().to_pylist()

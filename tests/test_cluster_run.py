@@ -167,7 +167,12 @@ def assert_tables(found: Clusters, expected: Expected, documents: list[Document]
         first = place[first_name]
         inside_links = [p for p in strong if expected.ids[expected.rows[p[0]]] in names]
         weakest = min((p[2] / p[3] for p in inside_links), default=1.0)
-        wanted.append((firsts.index(first), first_name, len(names), weakest, smallest[first]))
+        mass = any(
+            hub is not None and expected.ids[row] in names
+            for row, hub in zip(expected.rows, expected.hubs, strict=True)
+        )
+        numbers = len(names), weakest, smallest[first], mass
+        wanted.append((firsts.index(first), first_name, *numbers))
     assert [tuple(row.values()) for row in found.clusters().to_pylist()] == wanted
 
 

@@ -75,8 +75,10 @@ def greedy(
     contained: Fraction | None,
     keep: str,
     estimate: bool,
+    known: int = 0,
 ) -> list[Removal]:
-    """The rule of docs/dedup.md, a document after the other."""
+    """The rule of docs/dedup.md, a document after the other. The first `known` are those of a
+    corpus, which come before the others and stay."""
     tenth = Fraction(1, 10)
     floor = threshold if estimate else max(threshold - tenth, threshold / 2)
     contained_floor = contained
@@ -107,16 +109,18 @@ def greedy(
 
     kept: list[int] = []
     removals: dict[int, Removal] = {}
-    for new in keep_order(documents, keep):
+    kept += keep_order(documents[:known], keep)
+    for new in (known + row for row in keep_order(documents[known:], keep)):
         best: tuple[Any, ...] | None = None
         for old in kept:
             if not tokens[new] or not tokens[old]:
-                if data[new] == data[old]:
+                if data[new] == data[old] and best is None:
                     best = 2, Fraction(1), old, "identical", Fraction(1), Fraction(1)
                 continue
             if tokens[new] == tokens[old]:
                 kind = "identical" if data[new] == data[old] else "lexical"
-                best = 2, Fraction(1), old, kind, Fraction(1), Fraction(1)
+                if best is None or best[0] < 2:
+                    best = 2, Fraction(1), old, kind, Fraction(1), Fraction(1)
                 continue
             found = pair(new, old)
             if found is None:

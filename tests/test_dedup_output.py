@@ -543,7 +543,25 @@ def test_a_full_disk(tmp_path: Path) -> None:
         assert run.returncode == 2
         shown = run.stderr.decode().splitlines()
         assert "cannot write: no space left on device" in shown[0]
-        assert shown[1] == "hint: make room, or choose another place"
-        assert os.listdir(disk) == []
+        assert shown[1] == (
+            "hint: make room, or choose another place;"
+            " then the same command goes on from disk/b.jsonl.unfinished"
+        )
+        assert os.listdir(disk) == ["b.jsonl.unfinished"]
+        subprocess.run(["mount", "-o", "remount,size=40m", str(disk)], check=True)
+        assert command("dedup", "a.jsonl", "-o", "disk/b.jsonl", cwd=tmp_path).returncode == 0
+        assert sorted(os.listdir(disk)) == ["b.jsonl", "b.jsonl.removals.jsonl"]
     finally:
         subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_old_timestamps_of_nanoseconds(tmp_path: Path) -> None:
+    """INT96 is the one type of the oldest Parquet version that holds nanoseconds."""
+    times = pa.array([1, 2, 3], pa.timestamp("ns"))
+    table = pa.table({"id": ["a", "b", "c"], "text": ["x y z", "x y z", "u v w"], "when": times})
+    path = tmp_path / "old.parquet"
+    pq.write_table(table, path, version="1.0", use_deprecated_int96_timestamps=True)
+    roughly.dedup(path).write(tmp_path / "new.parquet")
+    written = pq.ParquetFile(tmp_path / "new.parquet")
+    assert written.read()["when"].cast(pa.int64()).to_pylist() == [1, 3]
+    assert written.metadata.row_group(0).column(2).physical_type == "INT96"

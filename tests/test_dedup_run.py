@@ -4,21 +4,25 @@ import gzip
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import roughly
+from roughly.clustering.join import MassRule
 from roughly.deduplication import candidates, equivalence
 from roughly.storage.lock import WriterLock
 from tests.archive import members, page
 from tests.optional import FULL
 from tests.test_cli import assert_error
 from tests.test_cli import roughly as command
+from tests.test_dedup import mass
 
 
 @pytest.fixture(scope="module")
@@ -136,8 +140,8 @@ def test_damage_in_a_web_archive(tmp_path: Path) -> None:
 
 def test_hashes_do_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
     """Documents whose hashes all collide: each is compared with what it seems to be."""
-    real = equivalence._keys
-    monkeypatch.setattr(equivalence, "_keys", lambda segment: real(segment) * 0)
+    real = equivalence.form_keys
+    monkeypatch.setattr(equivalence, "form_keys", lambda pool: real(pool) * 0)
     texts = ["a b c", "d e f", "A B C", "", " ", "d e f", "", "<p>a b c", "g h i j k l"]
     result = roughly.dedup(texts)
     assert [
@@ -156,9 +160,47 @@ def test_more_pairs_than_memory_can_hold(monkeypatch: pytest.MonkeyPatch) -> Non
     # Too far from one another for a hub, and near enough to be looked at.
     base = [f"w{n}" for n in range(2000)]
     texts = [" ".join(w for w in base if chance.random() > 0.028) for _ in range(20)]
-    with pytest.raises(roughly.ParameterError, match="not enough for the pairs to look at") as told:
+    with pytest.raises(roughly.ParameterError) as told:
         roughly.dedup(texts, memory="512M")
-    assert "--estimate" in str(told.value)
+    # 512 MiB are four times 128 MiB.
+    assert re.fullmatch(
+        "memory: not enough for the pairs to look at: [0-9]+ or more reach 0.6,"
+        " room for 4 in 512 MiB",
+        told.value.message,
+    )
+    assert told.value.hint == (
+        "allow more memory (--memory), or choose another threshold; --estimate looks at fewer"
+    )
+    monkeypatch.setattr(candidates, "MASS", MassRule())  # nothing is a mass
+    with pytest.raises(roughly.ParameterError) as told:
+        roughly.dedup(texts, 0.5, memory="512M", estimate=True)
+    assert "reach 0.5, room for 4" in told.value.message
+    assert told.value.hint == "allow more memory (--memory), or choose another threshold"
+
+
+def noisy_mass(seed: int) -> list[dict[str, Any]]:
+    """Texts around one text that small sketches take for more alike than they are."""
+    return [{"id": d.id, "text": d.text} for d in mass(seed)]
+
+
+def test_more_pairs_in_masses_than_memory_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "MASS", MassRule(2, 1, 1))
+    real = candidates.CandidateFinder.extend
+
+    def extend(self: candidates.CandidateFinder, *arguments: Any) -> bool:
+        # From now on there is no room left.
+        monkeypatch.setattr(candidates, "_PAIR_BYTES", 1 << 60)
+        return real(self, *arguments)
+
+    monkeypatch.setattr(candidates.CandidateFinder, "extend", extend)
+    told = []
+    for seed in range(20):
+        monkeypatch.setattr(candidates, "_PAIR_BYTES", 64)
+        try:
+            roughly.dedup(noisy_mass(seed), 0.5, sketcher=roughly.Sketcher(1, "adaptive:4"))
+        except roughly.ParameterError as error:
+            told.append(error.message)
+    assert told and all("not enough for the pairs to look at" in each for each in told)
 
 
 def test_a_million_of_one_text_and_none_at_all(tmp_path: Path) -> None:

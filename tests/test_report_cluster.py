@@ -4,10 +4,12 @@ formed, holds no foreign markup, asks nobody for anything and stays small, whate
 import base64
 import hashlib
 import re
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import fields, replace
 from fractions import Fraction
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import roughly
+from roughly.cli.main import main
 from roughly.comparison import compare
 from roughly.documents.file import document
 from roughly.report import plot
@@ -218,7 +221,7 @@ def test_page_by_hand(report: ClusterReport) -> None:
     assert found.tables["threshold"][-1] == ["1", "2", "5"]
     kinds = {row[0]: row[1:3] for row in found.tables["kinds"][1:]}
     assert kinds["identicalthe same bytes"] == ["2", "50%"]
-    assert kinds["nearroughly the same"] == ["1", "25%"]
+    assert kinds["nearlinked to it, directly or through others"] == ["1", "25%"]
     assert found.tables["sites"][1][:4] == ["two.example", "3", "2", "66.7%"]
     assert ["http://two.example/c", "near", "0.818"] in found.tables["largest"]
     assert found.tables["shingles"][1] == ["4", "the cat sat on the"]
@@ -339,6 +342,8 @@ def test_stored_texts() -> None:
         def column(self, _: str) -> pa.ChunkedArray:
             return pa.chunked_array([[False, False], [True]])
 
+        def release(self) -> None: ...
+
         def text(self, rows: npt.NDArray[np.int64]) -> pa.Array:
             return pa.array([b"A", b"B", b"<p>C"]).take(pa.array(rows))
 
@@ -346,6 +351,53 @@ def test_stored_texts() -> None:
     assert [texts(id) for id in "bcd"] == [(b"B", False), (b"<p>C", True), None]
     Stored.has_text = False
     assert texts("b") is None
+
+
+class Cut(roughly.Clusters):
+    """Clusters that give their documents a few at a time."""
+
+    def document_batches(self) -> Iterator[pa.RecordBatch]:
+        for batch in super().document_batches():
+            for begin in range(0, len(batch), 3):
+                yield batch.slice(begin, 3)
+
+
+def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Clusters of 1, 14, 2, 13, 3 ... documents, of all kinds, whose members lie far apart.
+    rows = []
+    for number in range(15):
+        words = " ".join(f"w{number}x{i}" for i in range(30))
+        forms = [words, words.upper(), words + " more", words + " quite other words here", words]
+        count = number if number % 2 else 15 - number
+        rows += [(i, f"/all/s{i * number % 7}/{number}-{i}", forms[i % 5]) for i in range(count)]
+    rows += [(3, "/all/none", ""), (1, "http://Host/x", ""), (2, "word", "a b c")]
+    texts = [{"id": id, "text": text} for _, id, text in sorted(rows)]
+    found = roughly.cluster(texts, containment=0.9)
+    assert len(list(found.document_batches())) == 1
+    whole = gather(found)
+    assert len(whole.largest) == 10 and whole.largest[0].size == 15
+    assert {site.name for site in whole.sites} == {*(f"s{i}" for i in range(7)), "all", "host", ""}
+    monkeypatch.setattr("roughly.report.tally._LOOSE_ROWS", 4)
+    cut = gather(Cut(**{each.name: getattr(found, each.name) for each in fields(found)}))
+    assert replace(cut, largest=()) == replace(whole, largest=())
+    assert page(cut) == page(whole)
+
+
+def test_commonest_shingles_of_a_run(tmp_path: Path) -> None:
+    notice = "<p>all <b>rights</b> re<i>served</i>, <!-- now --> caf&eacute; &lt;b&gt; here"
+    for i, end in enumerate(("one two three", "four five six")):
+        (tmp_path / f"{i}.html").write_text(f"<html><body>{notice} {end}</p></body></html>")
+    made = ["cluster", str(tmp_path), "-o", str(tmp_path / "c.roughly"), "--force", "--quiet"]
+    options = ["-w", "6", "--select", "all"]
+    assert main([*made, *options]) == 0
+    found = Page((tmp_path / "c.roughly" / "report.html").read_text())
+    # One shingle of six words is in both, the others in one each.
+    assert found.tables["shingles"][:2] == [
+        ["Sketches", "Shingle"], ["2", "all rights reserved, café <b> here"],
+    ]  # fmt: skip
+    for others in ([*options, "--no-text"], ["--preset", "broder97-super"]):
+        assert main([*made, *others]) == 0
+        assert "shingles" not in Page((tmp_path / "c.roughly" / "report.html").read_text()).tables
 
 
 def test_no_documents_and_one() -> None:
@@ -368,13 +420,15 @@ def test_unknown_columns_and_kinds_do_no_harm(report: ClusterReport) -> None:
             self.linkage, self.phases = "single", ()
             self.skipped, self.segment = found.skipped, found.segment
 
-        def documents(self) -> pa.Table:
+        def document_batches(self) -> list[pa.RecordBatch]:
             table = self.found.documents()
             kinds = ["woven" if k == "near" else k for k in table.column("kind").to_pylist()]
             table = table.set_column(
                 table.column_names.index("kind"), "kind", pa.array(kinds).dictionary_encode()
             )
-            return table.append_column("more", pa.array([10] * len(table)))
+            grown = table.append_column("more", pa.array([10] * len(table)))
+            batches: list[pa.RecordBatch] = grown.to_batches(max_chunksize=3)
+            return batches
 
         def clusters(self) -> pa.Table:
             table = self.found.clusters()
@@ -384,6 +438,9 @@ def test_unknown_columns_and_kinds_do_no_harm(report: ClusterReport) -> None:
             first = {"resemblance": [0.2, 0.4, 0.5], "mass": [True, False, True]}
             second = {"resemblance": pa.array([1.0, None]), "mass": pa.array([None, True])}
             return [pa.RecordBatch.from_pydict(each) for each in (first, second)]
+
+        def sizes(self) -> npt.NDArray[np.int64]:
+            return self.found.sizes()
 
         def at(self, threshold: Fraction, containment: None = None) -> "Grown":
             return Grown(self.found.at(threshold))

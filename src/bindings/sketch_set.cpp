@@ -230,10 +230,11 @@ class OwningLevelIndex {
    public:
     OwningLevelIndex(const OwningSketchSet& sketches, std::string_view measure, Fraction floor,
                      uint8_t level, std::vector<Run> runs, InputArray<uint32_t> counts,
-                     InputArray<uint32_t> hubs, size_t first_bucket, size_t last_bucket,
-                     size_t threads)
+                     InputArray<uint32_t> hubs, size_t least_contained, size_t first_bucket,
+                     size_t last_bucket, size_t threads)
         : sketches_(sketches.counted()), counts_(counts), hubs_(hubs) {
-        const JoinRule rule = join_rule(sketches_, measure, floor);
+        JoinRule rule = join_rule(sketches_, measure, floor);
+        rule.least_contained = least_contained;
         const size_t documents = sketches_.count;
         bool right = counts.size() == documents && (hubs.size() == 0 || hubs.size() == documents) &&
                      first_bucket < last_bucket && last_bucket <= buckets && level <= 63;
@@ -434,9 +435,10 @@ void bind_sketch_set(nb::module_& module) {
     nb::class_<OwningLevelIndex>(module, "LevelIndex",
                                  "Postings of one level by key, ready to be probed.")
         .def(nb::init<const OwningSketchSet&, std::string_view, Fraction, uint8_t, std::vector<Run>,
-                      InputArray<uint32_t>, InputArray<uint32_t>, size_t, size_t, size_t>(),
+                      InputArray<uint32_t>, InputArray<uint32_t>, size_t, size_t, size_t, size_t>(),
              nb::keep_alive<1, 2>(), "sketches"_a, "measure"_a, "floor"_a, "level"_a, "runs"_a,
-             "counts"_a, "hubs"_a, "first_bucket"_a, "last_bucket"_a, "threads"_a)
+             "counts"_a, "hubs"_a, "least_contained"_a, "first_bucket"_a, "last_bucket"_a,
+             "threads"_a)
         .def("probe", &OwningLevelIndex::probe, "begin"_a, "end"_a, "threads"_a,
              "Pairs found by documents from begin to end: a, b, common, sampled.");
     module.attr("POSTING_BUCKETS") = buckets;

@@ -120,6 +120,7 @@ class Prober {
         count_ = join_.counts[document];
         group_ = groups_.empty() ? no_hub : groups_[document];
         elements_ = {};
+        if (!join_.rule.enough(join_.sketches, document, count_)) return;
         const bool native = join_.sketches.level_of(document) == join_.level;
         for (const auto& probe : probes) {
             left_ = count_ - probe.position;

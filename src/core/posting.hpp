@@ -27,8 +27,9 @@ namespace roughly {
 // What a join looks for.
 struct JoinRule {
     Measure measure;
-    Ratio floor;        // 0 < floor <= 1
-    uint64_t smallest;  // the K of min:K sketches, else 0
+    Ratio floor;                 // 0 < floor <= 1
+    uint64_t smallest;           // the K of min:K sketches, else 0
+    size_t least_contained = 0;  // elements that a document must have to be called contained
 
     // Elements of the prefix with which a document of n elements probes, and is found. n > 0.
     size_t probe_length(size_t n) const;
@@ -36,6 +37,13 @@ struct JoinRule {
 
     // The least overlap with which a prober of n and a partner of m elements reach the floor.
     size_t needed(size_t n, size_t m) const;
+
+    // Whether a document's elements at a level say enough of its containment: a few of them may all
+    // be somewhere by chance. A document that has all its shingles there is no sample.
+    bool enough(const SketchSet& sketches, size_t document, size_t count) const {
+        return measure != Measure::containment || count >= least_contained ||
+               count == sketches.size_of(document);
+    }
 
     // Partners' element counts that may do, if no more than `left` of the prober's n elements can
     // be common.

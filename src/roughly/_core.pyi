@@ -192,7 +192,7 @@ class ListCollector:
 class LevelIndex:
     """Postings of one level by key, ready to be probed."""
 
-    def __init__(self, sketches: SketchSet, measure: str, floor: tuple[int, int], level: int, runs: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], hubs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_bucket: int, last_bucket: int, threads: int) -> None: ...
+    def __init__(self, sketches: SketchSet, measure: str, floor: tuple[int, int], level: int, runs: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], hubs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], least_contained: int, first_bucket: int, last_bucket: int, threads: int) -> None: ...
 
     def probe(self, begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
         """Pairs found by documents from begin to end: a, b, common, sampled."""

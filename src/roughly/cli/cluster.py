@@ -145,6 +145,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _make(arguments: argparse.Namespace) -> Clusters:
     from roughly.cli.progress import Progress
+    from roughly.clustering.clusters import check_linkage
     from roughly.clustering.common import refuse_minima
     from roughly.clustering.settings import settings_for
     from roughly.corpus import create_corpus
@@ -162,12 +163,18 @@ def _make(arguments: argparse.Namespace) -> Clusters:
         arguments.cut_off,
         arguments.exact,
     )
-    if arguments.linkage == "star" and settings.containment is not None:
-        raise ParameterError("--linkage: no stars by containment: wanted one of the two")
+    check_linkage(arguments.linkage, settings.containment, settings.exact)
     if arguments.common:
         refuse_minima(sketcher.parameters)
     documents = documents_of(arguments, arguments.inputs)
     path = Path(arguments.output)
+    scratch_bytes = 0
+
+    def finish(found: Clusters) -> None:
+        nonlocal scratch_bytes
+        scratch_bytes = found.outcome.facts.get("disk_bytes", 0)
+        _write_results(_linked(found, arguments.linkage), path)
+
     with Progress(quiet=arguments.quiet) as progress:
         corpus = create_corpus(
             documents,
@@ -179,7 +186,7 @@ def _make(arguments: argparse.Namespace) -> Clusters:
             threads=threads_or_all(arguments.threads),
             force=arguments.force,
             progress=progress.phase,
-            finish=lambda found: _write_results(_linked(found, arguments.linkage), path),
+            finish=finish,
         )
     found = corpus.clusters(linkage=arguments.linkage, threads=arguments.threads)
     if not arguments.quiet:
@@ -187,7 +194,10 @@ def _make(arguments: argparse.Namespace) -> Clusters:
             noun = "source" if len(sources) == 1 else "sources"
             say(f"read {fields} from {len(sources):,} {noun}")
         _say_skipped(found)
-        say(f"wrote {printable(arguments.output)} in {time.monotonic() - started:.1f} s")
+        say(
+            f"wrote {printable(arguments.output)} in {time.monotonic() - started:.1f} s;"
+            f" {scratch_bytes / 1e6:.1f} MB of temporary files"
+        )
     return found
 
 
@@ -198,16 +208,17 @@ def _linked(found: Clusters, linkage: Any) -> Clusters:
 def _write_results(found: Clusters, directory: Path) -> None:
     """The tables and the report."""
     from roughly.cli.output import write_file
+    from roughly.clustering.common import common_shingles
     from roughly.corpus.results import write_results
     from roughly.report.cluster_page import page
-    from roughly.report.cluster_report import gather
+    from roughly.report.cluster_report import CommonShingle, gather
 
     write_results(found, directory)
-    report = gather(
-        found,
-        title=directory.name,
-        sizes_at=lambda t: found.at(t, found.containment).sizes(),
-    )
+    shingles = []
+    # Without their text shingles are only numbers; minima of permutations are not even shingles.
+    if found.segment.has_text and found.segment.parameters.selection[0] != "perm":
+        shingles = [CommonShingle(s.text, s.documents) for s in common_shingles(found, 20)]
+    report = gather(found, title=directory.name, shingles=shingles)
     write_file(str(directory / "report.html"), page(report), force=True)
 
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from roughly.cli.options import (
+    add_content_type,
+    add_selection,
+    add_width,
+    count,
+    positive,
+    sketcher_of,
+)
 from roughly.cli.output import refuse_to_overwrite, say, write_file
 from roughly.documents.file import printable
 from roughly.errors import ParameterError
-
-if TYPE_CHECKING:
-    from roughly.sketcher import Sketcher
 
 DESCRIPTION = """\
 Says how much two documents have in common: their resemblance (the share of all
@@ -42,24 +47,11 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("a", metavar="A", help="a file, or - for standard input")
     parser.add_argument("b", metavar="B", help="another one")
-    add = parser.add_argument_group("how documents are read and shingled").add_argument
-    add(
-        "--as",
-        dest="content_type",
-        choices=("auto", "html", "text"),
-        default="auto",
-        help="read both as HTML or as text (default: auto, as each looks)",
-    )
-    add("-w", type=_positive, metavar="N", help="tokens in a shingle (default: 5)")
-    add = parser.add_argument_group("the sketches behind the estimates").add_argument
-    add(
-        "--select",
-        metavar="RULE",
-        help="which fingerprints a sketch keeps: all, mod:M, min:K, adaptive:T or perm:K "
-        "(default: adaptive:200)",
-    )
-    add("--seed", type=_seed, metavar="N", help="seed of all keys, or random (default: 0)")
-    add("--preset", metavar="NAME", help="width and sketch of a published method, as broder97")
+    group = parser.add_argument_group("how documents are read and shingled")
+    add_content_type(group, "both")
+    add_width(group)
+    group = parser.add_argument_group("the sketches behind the estimates")
+    add_selection(group, "all, mod:M, min:K, adaptive:T or perm:K")
     group = parser.add_argument_group("what is shown")
     what = group.add_mutually_exclusive_group()
     what.add_argument("--json", action="store_true", help="one JSON object instead of a report")
@@ -71,8 +63,8 @@ def add_parser(subparsers: Any) -> None:
     )
     add = group.add_argument
     add("--force", action="store_true", help="let --html overwrite a file")
-    add("--passages", type=_count, metavar="N", default=8, help="passages to show (default: 8)")
-    add("--width", type=_positive, metavar="N", help="columns (default: those of the terminal)")
+    add("--passages", type=count, metavar="N", default=8, help="passages to show (default: 8)")
+    add("--width", type=positive, metavar="N", help="columns (default: those of the terminal)")
     add(
         "--color",
         choices=("auto", "always", "never"),
@@ -92,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
             "-: cannot be both documents: standard input can be read once",
             hint="save one of them to a file first",
         )
-    sketcher = _sketcher(arguments)
+    sketcher = sketcher_of(arguments)
     if arguments.html not in (None, "-") and not arguments.force:
         refuse_to_overwrite(arguments.html)
     a = read_document(arguments.a, arguments.content_type)
@@ -119,50 +111,3 @@ def run(arguments: argparse.Namespace) -> int:
         for line in lines(comparison, a, b, terminal, arguments.passages):
             print(line)
     return 0
-
-
-def _sketcher(arguments: argparse.Namespace) -> Sketcher:
-    from roughly.sketcher import Sketcher, preset
-
-    if arguments.preset is None:
-        return Sketcher(
-            w=5 if arguments.w is None else arguments.w,
-            select="adaptive:200" if arguments.select is None else arguments.select,
-            seed=0 if arguments.seed is None else arguments.seed,
-        )
-    for option, given in (("-w", arguments.w), ("--select", arguments.select)):
-        if given is not None:
-            raise ParameterError(
-                f"{option}: cannot stand beside --preset {arguments.preset}: the preset fixes it",
-                hint=f"leave out {option} or --preset",
-            )
-    return preset(arguments.preset, seed=0 if arguments.seed is None else arguments.seed)
-
-
-def _positive(text: str) -> int:
-    value = _count(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"out of range: {text}, wanted at least 1")
-    return value
-
-
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise argparse.ArgumentTypeError(f"not a count: {text!r}, wanted a number such as 5")
-    return int(text)
-
-
-def _seed(text: str) -> int:
-    if text == "random":
-        import secrets
-
-        return secrets.randbits(64)
-    try:
-        value = int(text, 0)
-    except ValueError:
-        value = -1
-    if not 0 <= value < 2**64:
-        raise argparse.ArgumentTypeError(
-            f"not a seed: {text!r}, wanted a number from 0 to 2^64 - 1, or random"
-        )
-    return value

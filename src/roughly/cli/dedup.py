@@ -22,11 +22,18 @@ from roughly.cli.options import (
 )
 from roughly.cli.output import say
 from roughly.documents.file import printable
-from roughly.errors import BusyError, MismatchError, ParameterError, RoughlyError
+from roughly.errors import (
+    BusyError,
+    DocumentError,
+    MismatchError,
+    ParameterError,
+    RoughlyError,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from roughly.corpus import Corpus
     from roughly.deduplication import Deduplicated
     from roughly.deduplication.output import Output
     from roughly.documents.skipped import Skipped
@@ -43,6 +50,7 @@ examples:
   roughly dedup crawl.jsonl -o clean.jsonl
   roughly dedup 'crawl/*.parquet' -o clean --keep newest
   roughly dedup pages.warc.gz -o clean.warc.gz --threshold 0.8 --explain 3
+  roughly dedup new.jsonl -o fresh.jsonl --against crawl.roughly
   zcat crawl.jsonl.gz | roughly dedup - -o - > clean.jsonl
 
 Exit status: 0 done, 2 error."""
@@ -91,6 +99,11 @@ def add_parser(subparsers: Any) -> None:
         choices=("first", "longest", "newest"),
         help="which of several stays (default: first; longest with --containment)",
     )
+    add(
+        "--against",
+        metavar="CORPUS",
+        help="what this corpus has goes, too; its documents come first, and it remains as it is",
+    )
     how = group.add_mutually_exclusive_group()
     how.add_argument(
         "--exact",
@@ -130,20 +143,30 @@ def run(arguments: argparse.Namespace) -> int:
 
     leave_pandas_out()
     from roughly.clustering.workplace import disk_bytes
+    from roughly.deduplication.against import leave_out, sketcher_of_corpus
     from roughly.deduplication.output import plan_output
     from roughly.deduplication.rule import make_rule
     from roughly.deduplication.run import deduplicate
     from roughly.parameters import memory_or_half, threads_or_all
     from roughly.storage.lock import WriterLock
 
-    sketcher = sketcher_of(arguments)
+    against = None if arguments.against is None else _corpus(arguments)
+    if against is None:
+        sketcher = sketcher_of(arguments)
+    else:
+        sketcher = sketcher_of_corpus(against)
+        sketcher = sketcher_of_corpus(against, sketcher_of(arguments, sketcher))
     threshold = arguments.threshold or _default_threshold(arguments)
     rule = make_rule(threshold, arguments.containment, arguments.keep, arguments.estimate, sketcher)
     threads, memory_bytes = threads_or_all(arguments.threads), memory_or_half(arguments.memory)
     documents = documents_of(arguments, arguments.inputs)
     root = arguments.inputs[0] if len(arguments.inputs) == 1 else None
-    output = plan_output(documents, arguments.output, arguments.force, root)
+    if against is not None:
+        leave_out(documents, against)
+    corpus_path = None if against is None else against.path
+    output = plan_output(documents, arguments.output, arguments.force, root, corpus_path)
     temporary, directory = _workplace(arguments, output)
+    _refuse_other(directory)
     try:
         with WriterLock(directory), Progress(quiet=arguments.quiet or arguments.json) as progress:
             result = deduplicate(
@@ -151,6 +174,7 @@ def run(arguments: argparse.Namespace) -> int:
                 rule,
                 sketcher,
                 directory,
+                against=against,
                 threads=threads,
                 memory_bytes=memory_bytes,
                 force=arguments.force,
@@ -166,14 +190,45 @@ def run(arguments: argparse.Namespace) -> int:
         if temporary is None:
             say(f"stopped; the same command goes on from {printable(str(directory))}")
         raise
-    except RoughlyError:
-        shutil.rmtree(directory, ignore_errors=True)
+    except RoughlyError as error:
+        # What has been sketched is worth keeping: with more room or memory the run goes on.
+        if temporary is None and any((directory / "steps").glob("part-*")):
+            kept = f"then the same command goes on from {printable(str(directory))}"
+            hint = kept if error.hint is None else f"{error.hint}; {kept}"
+            raise type(error)(error.message, hint) from error
+        if temporary is None:
+            shutil.rmtree(directory, ignore_errors=True)
         raise
     if arguments.explain:
         _explain(result, arguments.explain, sketcher)
     _tell(arguments, result, output, used_bytes, time.monotonic() - started)
     shutil.rmtree(directory, ignore_errors=True)
     return 0
+
+
+def _refuse_other(directory: Path) -> None:
+    """A directory by the name of an unfinished run that is none is somebody's."""
+    names = {entry.name for entry in directory.iterdir()} if directory.is_dir() else set()
+    if names - {"lock"} and "steps.json" not in names:
+        raise DocumentError(
+            f"{printable(str(directory))}: will not be used: there is something else",
+            hint="move it away, or choose another output",
+        )
+
+
+def _corpus(arguments: argparse.Namespace) -> Corpus:
+    """The corpus to hold the documents against, if it has what the options need of it."""
+    from roughly.corpus import Corpus
+    from roughly.deduplication.against import check_text
+
+    corpus = Corpus(arguments.against)
+    check_text(corpus, arguments.estimate)
+    if arguments.explain and not corpus.segment.has_text:
+        raise ParameterError(
+            f"--explain: cannot show passages: {printable(arguments.against)} keeps no text",
+            hint="leave out --explain",
+        )
+    return corpus
 
 
 def _default_threshold(arguments: argparse.Namespace) -> float:
@@ -222,6 +277,9 @@ def _tell(
         "disk_bytes": used_bytes,
         "output": arguments.output,
     }
+    if arguments.against is not None:
+        facts["against"] = arguments.against
+        facts["in_corpus"] = result.in_corpus
     if not output.stream:
         facts["removals"] = str(output.removals)
     if arguments.json:
@@ -238,6 +296,8 @@ def _tell(
         f"{result.documents:,} documents, {result.removed:,} removed"
         f"{f' ({kinds})' if kinds else ''}, {len(result):,} kept"
     )
+    if arguments.against is not None:
+        say(f"{result.in_corpus:,} removed for a document in {printable(arguments.against)}")
     say(
         f"{_megabytes(result.text_bytes)} of text, {_megabytes(result.removed_bytes)} removed,"
         f" in {seconds:.1f} s; {_megabytes(used_bytes)} of temporary files"

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """The options of `open_documents`."""
-    add = parser.add_argument_group("how documents are read").add_argument
+    group = parser.add_argument_group("how documents are read")
+    add = group.add_argument
     add("--text-field", metavar="NAME", help="the field that holds the text (default: guessed)")
     add("--id-field", metavar="NAME", help="the field that holds the id (default: guessed)")
     add("--date-field", metavar="NAME", help="the field that holds the date (default: guessed)")
@@ -25,13 +26,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="text, jsonl, csv, tsv, parquet, arrow, warc or arc (default: as each file looks)",
     )
-    add(
-        "--as",
-        dest="content_type",
-        choices=("auto", "html", "text"),
-        default="auto",
-        help="take all documents for HTML or for text (default: auto, as each looks)",
-    )
+    add_content_type(group)
     add("--strict", action="store_true", help="stop at the first document that cannot be read")
 
 
@@ -50,30 +45,55 @@ def documents_of(arguments: argparse.Namespace, inputs: list[str]) -> Documents:
     )
 
 
+def add_content_type(group: Any, documents: str = "all documents") -> None:
+    """HTML or text."""
+    group.add_argument(
+        "--as",
+        dest="content_type",
+        choices=("auto", "html", "text"),
+        default="auto",
+        help=f"take {documents} for HTML or for text (default: auto, as each looks)",
+    )
+
+
 def add_sketching(parser: argparse.ArgumentParser) -> None:
     """The options of a Sketcher."""
-    add = parser.add_argument_group("how documents are shingled and sketched").add_argument
-    add("-w", type=positive, metavar="N", help="tokens in a shingle (default: 5)")
+    group = parser.add_argument_group("how documents are shingled and sketched")
+    add_width(group)
+    add_selection(group, "all, mod:M, min:K or adaptive:T")
+
+
+def add_width(group: Any) -> None:
+    """How documents are shingled."""
+    group.add_argument("-w", type=positive, metavar="N", help="tokens in a shingle (default: 5)")
+
+
+def add_selection(group: Any, rules: str) -> None:
+    """How their shingles are sketched; `rules` are those that the command can use."""
+    add = group.add_argument
     add(
         "--select",
         metavar="RULE",
-        help="which fingerprints a sketch keeps: all, mod:M, min:K or adaptive:T "
-        "(default: adaptive:200)",
+        help=f"which fingerprints a sketch keeps: {rules} (default: adaptive:200)",
     )
     add("--seed", type=seed, metavar="N", help="seed of all keys, or random (default: 0)")
     add("--preset", metavar="NAME", help="width and sketch of a published method, as broder97")
 
 
-def sketcher_of(arguments: argparse.Namespace) -> Sketcher:
-    """The sketcher that the options describe."""
+def sketcher_of(arguments: argparse.Namespace, like: Sketcher | None = None) -> Sketcher:
+    """The sketcher that the options describe; what they leave open is as in `like`, or else the
+    default."""
     from roughly.sketcher import Sketcher, preset
 
-    chosen_seed = 0 if arguments.seed is None else arguments.seed
+    if like is None:
+        like = Sketcher()
+    chosen_seed = like.seed if arguments.seed is None else arguments.seed
     if arguments.preset is None:
         return Sketcher(
-            w=5 if arguments.w is None else arguments.w,
-            select="adaptive:200" if arguments.select is None else arguments.select,
+            w=like.w if arguments.w is None else arguments.w,
+            select=like.select if arguments.select is None else arguments.select,
             seed=chosen_seed,
+            bits=like.bits,
         )
     for option, given in (("-w", arguments.w), ("--select", arguments.select)):
         if given is not None:

@@ -83,7 +83,7 @@ def cluster(
     settings = settings_for(
         sketcher.parameters, threshold, floor, containment, containment_floor, preset, exact=exact
     )
-    check_linkage(linkage, settings.containment)
+    check_linkage(linkage, settings.containment, exact)
     opened = open_documents(
         documents,
         text_field=text_field,
@@ -142,17 +142,21 @@ def cluster_documents(
             stored = StoredContents(segment)
             contents = stored if text else Contents(documents, segment, directory)
             verifier = Verifier(segment, contents, sketcher, threads)
-        outcome = run_phases(
-            segment,
-            settings,
-            directory,
-            steps,
-            threads=threads,
-            memory_bytes=memory_bytes,
-            progress=progress,
-            clock=clock,
-            verifier=verifier,
-        )
+        try:
+            outcome = run_phases(
+                segment,
+                settings,
+                directory,
+                steps,
+                threads=threads,
+                memory_bytes=memory_bytes,
+                progress=progress,
+                clock=clock,
+                verifier=verifier,
+            )
+        finally:
+            if verifier is not None:
+                verifier.close()
     return Clusters(
         segment,
         outcome,

@@ -97,7 +97,7 @@ class Clusters:
                 )
             contained = _above("containment", containment, self.containment_floor)
         linkage = self.linkage if linkage is None else linkage
-        check_linkage(linkage, contained)
+        check_linkage(linkage, contained, self.settings.exact)
         return replace(self, threshold=ratio, containment=contained, linkage=linkage)
 
     @property
@@ -183,7 +183,8 @@ class Clusters:
     def clusters(self) -> pa.Table:
         """A row a cluster of two documents or more: cluster, representative, size, weakest_link
         (the lightest link that holds it together), smallest_resemblance (of a member to the
-        representative, estimated)."""
+        representative, estimated), mass (whether it holds documents of a mass, whose links are
+        lower bounds between the thresholds at which clusters are exact)."""
         first = self._first
         clusters, sizes = self._sizes
         smallest = np.ones(len(first))
@@ -194,6 +195,9 @@ class Clusters:
             np.minimum.at(weakest, of_link, links[:, 2] / np.maximum(links[:, 3], 1))
         if self.linkage == "star":
             weakest = smallest
+        massive = np.zeros(len(first), bool)
+        held = np.flatnonzero(self.outcome.hubs != _core.NO_HUB)
+        massive[first[self.outcome.groups.representatives[held]]] = True
         numbers = np.cumsum(first == np.arange(len(first))) - 1
         return pa.table(
             {
@@ -202,6 +206,7 @@ class Clusters:
                 "size": pa.array(sizes, pa.int64()),
                 "weakest_link": pa.array(weakest[clusters]),
                 "smallest_resemblance": pa.array(smallest[clusters]),
+                "mass": pa.array(massive[clusters]),
             }
         )
 
@@ -369,12 +374,14 @@ class Clusters:
         return kinds
 
 
-def check_linkage(linkage: str, containment: Fraction | None) -> None:
+def check_linkage(linkage: str, containment: Fraction | None, exact: bool) -> None:
     """Raises if there are no such clusters."""
     if linkage not in ("single", "star"):
         raise ParameterError(f"linkage: unknown: {linkage!r}, wanted 'single' or 'star'")
     if linkage == "star" and containment is not None:
         raise ParameterError("linkage: no stars by containment: wanted one of the two")
+    if linkage == "star" and exact:
+        raise ParameterError("linkage: no exact stars: they are made of estimates")
 
 
 def _above(name: str, value: float | str | Fraction, floor: Fraction) -> Fraction:

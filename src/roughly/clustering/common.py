@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class CommonShingle(NamedTuple):
     """A shingle that many documents share."""
 
-    text: str  # as it is written in the first document that has it; "" if no text was kept
+    text: str  # as the first document that has it writes it, without markup; "" if no text was kept
     documents: int  # that have it in their sketch, equivalent ones counted once
     first: str  # id of that first document
 
@@ -68,10 +68,12 @@ def _text(segment: Segment, row: int, element: int) -> str:
     if not segment.has_text:
         return ""
     p = segment.parameters
-    data = segment.text(np.array([row]))[0].as_py()
-    html = segment.column("html")[row].as_py()
-    fingerprints = _core.fingerprints(data, html, p.w, p.bits, p.seed)
-    spans = _core.token_spans(data, html)
+    text = segment.text(np.array([row]))[0].as_py()
+    if segment.column("html")[row].as_py():
+        # Its words are the same, and no markup stands between them.
+        text = _core.html_text(text)
+    fingerprints = _core.fingerprints(text, False, p.w, p.bits, p.seed)
+    spans = _core.token_spans(text, False)
     at = int(np.flatnonzero(fingerprints == np.uint64(element))[0])
     begin, end = spans[at, 0], spans[min(at + p.w, len(spans)) - 1, 1]
-    return " ".join(data[int(begin) : int(end)].decode("utf-8", "replace").split())
+    return " ".join(text[int(begin) : int(end)].decode("utf-8", "replace").split())

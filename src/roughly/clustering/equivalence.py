@@ -42,12 +42,14 @@ def equivalents(
     sketch: Hashes,
     size: npt.NDArray[np.uint32],
     kept: npt.NDArray[np.uint32],
+    by_sketch: bool = True,
 ) -> Groups:
     """Collapses identical, lexically equivalent and shingle-equivalent documents, all given in
     document order: hashes of their text, canonical form and sketch, their distinct shingles, and
     the elements of their sketches.
 
-    Documents without a token are one group, of kind `empty` unless their bytes agree.
+    Documents without a token are one group, of kind `empty` unless their bytes agree. Without
+    `by_sketch` the same sketch is no reason: it may come of documents that differ a little.
     """
     positions = np.arange(len(size), dtype=np.uint32)
     by_form = first_of_equal(canonical)
@@ -58,11 +60,11 @@ def equivalents(
     # Identical to the representative itself, or to somebody that is not: the former counts.
     kind[(by_form != positions) & (by_content == by_content[by_form])] = IDENTICAL
 
-    rich = np.flatnonzero((by_form == positions) & (kept >= EQUIVALENT_SAMPLES))
-    by_sketch = rich[first_of_equal(sketch[rich], size[rich])].astype(np.uint32)
+    rich = np.flatnonzero((by_form == positions) & (kept >= EQUIVALENT_SAMPLES) & by_sketch)
+    first = rich[first_of_equal(sketch[rich], size[rich])].astype(np.uint32)
     representative = positions.copy()
-    representative[rich] = by_sketch
-    kind[rich[by_sketch != rich]] = SHINGLE
+    representative[rich] = first
+    kind[rich[first != rich]] = SHINGLE
     # Who is equivalent to a document that is itself only shingle-equivalent is no more than that.
     kind[(kind != NONE) & (representative[by_form] != by_form)] = SHINGLE
     return Groups(representative[by_form], kind)

@@ -65,7 +65,8 @@ _TABLE_BYTES = 1 << 26
 
 
 class Join:
-    """Some rows of the sketches, in document order."""
+    """Some rows of the sketches, in document order. `least_contained` is how many elements a sketch
+    must have to be found contained, unless it is whole: of fewer, all may be there by chance."""
 
     def __init__(
         self,
@@ -76,12 +77,14 @@ class Join:
         budget: Budget,
         scratch: Path | None = None,
         clock: Clock | None = None,
+        least_contained: int = 0,
     ) -> None:
         self._sketches = sketches
         self._rows = rows
         self._threads = threads
         self._budget = budget
         self._scratch = scratch
+        self._least_contained = least_contained
         self._clock = Clock() if clock is None else clock
         self._set = sketches.taking_part(rows, budget.resident)
         self.disk_bytes = 0
@@ -176,6 +179,7 @@ class Join:
                         runs.slices(first, last),
                         counts,
                         hubs,
+                        self._least_contained,
                         first,
                         last,
                         self._threads,

@@ -30,6 +30,7 @@ from roughly.clustering.equivalence import Groups, equivalents
 from roughly.clustering.expansion import Expansion
 from roughly.clustering.forest import NO_PAIRS, Forest
 from roughly.clustering.join import Budget, Hubs, Join, Measure
+from roughly.clustering.mass import no_check, pairs_inside
 from roughly.clustering.order import document_order
 from roughly.clustering.settings import Settings
 from roughly.clustering.sketches import PairTable, Rows, Sketches
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from roughly.verification.exact import Verifier
 
 FOREST = "forest"
+
+# Sampled elements without which an estimate of containment is no reason to put documents together.
+LEAST_CONTAINED = 10
 
 _DOCUMENTS = pa.schema(
     [
@@ -156,6 +160,7 @@ class _Phases:
                     segment.hashes("sketch")[order],
                     segment.size[order],
                     kept[order],
+                    by_sketch=not self.settings.exact,
                 )
                 segment.release()
                 arrays: list[npt.NDArray[Any]] = [order, groups.representative, groups.kind]
@@ -192,27 +197,23 @@ class _Phases:
         hub_path = self.folder / "hubs.arrow"
         hub_links = self.folder / f"{self._prefix}-hubs.arrow"
         held_links = self.folder / f"{self._prefix}-containment-hubs.arrow"
-        files.insert(0, ("resemblance", hub_links))
+        inside = self.folder / f"{self._prefix}-masses.arrow"
+        files[:0] = [("resemblance", hub_links), ("resemblance", inside)]
         if settings.containment_floor is not None:
             files.append(("containment", held_links))
         if self.steps.done("hubs"):
             hubs = ArrowFile(hub_path).table()["hub"].to_numpy()
-            if all(self.steps.done(f"pairs-{m}-{n:02}") for m, _, n in joins):
+            if self.steps.done("masses") and all(
+                self.steps.done(f"pairs-{m}-{n:02}") for m, _, n in joins
+            ):
                 return hubs, files
         advance = self.progress("pairs", 2 * len(rows) * len(joins), "documents")
-        join = Join(
-            sketches,
-            rows,
-            threads=self.threads,
-            budget=Budget.of_memory(self.memory_bytes),
-            scratch=self.folder,
-            clock=self.clock,
-        )
+        join = self._join(sketches, rows)
         if not self.steps.done("hubs"):
             hubs = join.hubs(settings.threshold, settings.mass)
             links = join.hub_links(hubs)
             if settings.exact:
-                hubs, links = self._exact_hubs(hubs, links, rows)
+                hubs, links = self._exact_hubs(hubs, links, rows, settings.threshold)
             _write(hub_path, _HUBS, [[hubs]])
             _write(hub_links, _PAIRS, [links.T])
             outputs = [hub_path, hub_links]
@@ -223,6 +224,17 @@ class _Phases:
                 _write(held_links, _PAIRS, [held.T])
                 outputs.append(held_links)
             self.steps.record("hubs", outputs, {})
+        if not self.steps.done("masses"):
+            tables = pairs_inside(
+                lambda some: self._join(sketches, some),
+                rows,
+                hubs,
+                settings.threshold,
+                settings.mass,
+                self._exact_hubs if settings.exact else no_check,
+            )
+            _write(inside, _PAIRS, (table.T for table in tables))
+            self.steps.record("masses", [inside], {})
         for measure, floor, level in joins:
             step = f"pairs-{measure}-{level:02}"
             if self.steps.done(step):
@@ -240,12 +252,25 @@ class _Phases:
         """Of the files of pairs as they are found."""
         return "estimated" if self.settings.exact else "pairs"
 
-    def _exact_hubs(self, hubs: Hubs, links: PairTable, rows: Rows) -> tuple[Hubs, PairTable]:
+    def _join(self, sketches: Sketches, rows: Rows) -> Join:
+        return Join(
+            sketches,
+            rows,
+            threads=self.threads,
+            budget=Budget.of_memory(self.memory_bytes),
+            scratch=self.folder,
+            clock=self.clock,
+            least_contained=0 if self.settings.exact else LEAST_CONTAINED,
+        )
+
+    def _exact_hubs(
+        self, hubs: Hubs, links: PairTable, rows: Rows, threshold: Fraction
+    ) -> tuple[Hubs, PairTable]:
         """Only hubs that documents resemble in truth: the pairs of a mass rest on that."""
         assert self.verifier is not None
         self.verifier.prepare(np.unique(rows[links[:, :2]]).astype(np.int64))
         exact = self._counted("resemblance", links, rows)
-        wrong = ~reaching(exact, self.settings.threshold)
+        wrong = ~reaching(exact, threshold)
         hubs = hubs.copy()
         hubs[exact[wrong, 1]] = _core.NO_HUB
         return hubs, links[~wrong]

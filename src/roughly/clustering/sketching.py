@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from roughly import _core
 from roughly.documents.skipped import Skipped, Unread
 from roughly.pipeline import sketched
 from roughly.storage.segment import Segment, SegmentWriter
@@ -37,7 +38,9 @@ def identity(documents: Documents, sketcher: Sketcher) -> dict[str, Any]:
             continue
         try:
             status = os.stat(source.path)
-            inputs.append([source.name, status.st_size, status.st_mtime_ns])
+            # A copy of standard input is made anew each time: what is in it counts.
+            mark = _checksum(source.path) if source.spooled else status.st_mtime_ns
+            inputs.append([source.name, status.st_size, mark])
         except OSError:
             inputs.append([source.name, None])
     return {
@@ -45,6 +48,14 @@ def identity(documents: Documents, sketcher: Sketcher) -> dict[str, Any]:
         "inputs": inputs,
         "reading": documents.options,
     }
+
+
+def _checksum(path: str) -> int:
+    total = 0
+    with open(path, "rb") as file:
+        while data := file.read(1 << 24):
+            total = _core.crc32c(data, total)
+    return total
 
 
 def write_segment(

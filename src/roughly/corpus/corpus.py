@@ -174,6 +174,8 @@ def create_corpus(
         if not force:
             _refuse_corpus(directory)  # One that another process has just completed.
         if force or not (directory / _JOURNAL[0]).exists():
+            # What cannot be read at all must not cost what is there.
+            next(iter(documents), None)
             _clear(directory)  # What is there without a journal is left of a corpus.
         found = cluster_documents(
             documents,

@@ -8,6 +8,7 @@ the sketches of a large corpus, and no join of it.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from roughly.corpus import Corpus
     from roughly.deduplication.pool import Pool
     from roughly.deduplication.rule import Keep
+    from roughly.documents import Documents
     from roughly.storage.segment import Segment
 
 # An odd number: its product's upper bits are spread evenly, whatever elements look like.
@@ -56,13 +58,23 @@ def sketcher_of_corpus(corpus: Corpus, wanted: Sketcher | None = None) -> Sketch
     return own
 
 
-def check_text(corpus: Corpus, needed_for: str, hint: str) -> None:
-    """Refuses a corpus that keeps no text."""
-    if not corpus.segment.has_text:
+def check_text(corpus: Corpus, estimate: bool) -> None:
+    """A corpus that keeps no text is good for estimates only."""
+    if not (estimate or corpus.segment.has_text):
         raise ParameterError(
-            f"{printable(str(corpus.path))}: cannot {needed_for}: the corpus was made without text",
-            hint=hint,
+            f"{printable(str(corpus.path))}: cannot count exactly: the corpus keeps no text",
+            hint="let sketches decide (--estimate), or make the corpus without --no-text",
         )
+
+
+def leave_out(documents: Documents, corpus: Corpus) -> None:
+    """A directory that is read may hold the corpus, whose files are no documents."""
+    inside = os.path.join(os.path.realpath(corpus.path), "")
+    documents.sources[:] = [
+        source
+        for source in documents.sources
+        if not (source.found and os.path.realpath(source.path or "").startswith(inside))
+    ]
 
 
 def taking_part(pool: Pool, keep: Keep) -> tuple[npt.NDArray[np.int64], int]:

@@ -6,6 +6,11 @@ many documents resemble the same one, their hub (src/core/mass.hpp), the pairs a
 out at first. Nearly all of them go because of the hub, and the pairs of documents that go decide
 nothing. `extend` adds the pairs of those that stay all the same, so nothing is lost in the end, and
 the work stays far below the square of the mass.
+
+The first documents may be pinned: they stay in any case, and no pair of two of them is made. They
+may be near duplicates of each other, and one of them is reason enough to go: so of the pairs with
+pinned ones each document has its hub's and the few of the largest estimates. Those that stay for
+all that get the others, by `extend` and `widen`, so that everybody who must go does.
 """
 
 from __future__ import annotations
@@ -20,14 +25,14 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly import _core
-from roughly.clustering.join import Budget, Join, MassRule, Measure
-from roughly.clustering.sketches import RESIDENT_BYTES, PairTable, Sketches
+from roughly.clustering.join import Budget, Hubs, Join, MassRule, Measure
+from roughly.clustering.sketches import RESIDENT_BYTES, PairTable
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
+    from roughly.deduplication.pool import Pool
     from roughly.deduplication.rule import Rule
-    from roughly.storage.segment import Segment
 
 Rows = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int64]
@@ -35,6 +40,10 @@ Numbers = npt.NDArray[np.int64]
 # Smaller masses than those of clusters count: whoever goes because of a hub needs no other pairs.
 MASS = MassRule(least_frequency=8)
 
+# Of each document the pairs with pinned ones that are looked at first.
+_BEST = 8
+# Pairs that are gathered before all but the best are dropped.
+_GATHERED_PAIRS = 1 << 20
 # Pairs within masses that are measured at once.
 _STEP_PAIRS = 1 << 22
 _KEPT = 1
@@ -50,27 +59,37 @@ class Candidates:
     exact: npt.NDArray[np.uint8]  # 1 where the counts are no estimate
     parts: npt.NDArray[np.uint32]  # sampled elements of a and of b; 0 where that is not known
 
+    def add(self, others: list[Candidates]) -> None:
+        """Puts other pairs behind these."""
+        every = [self, *others]
+        self.pairs = np.concatenate([each.pairs for each in every])
+        self.exact = np.concatenate([each.exact for each in every])
+        self.parts = np.concatenate([each.parts for each in every])
+
 
 class CandidateFinder:
-    """The pairs of some rows of a segment. If estimates decide, all of them count as exact."""
+    """The pairs of some rows of a pool, of which the first `pinned` stay in any case. If estimates
+    decide, all of them count as exact."""
 
     def __init__(
         self,
-        segment: Segment,
+        pool: Pool,
         rows: Rows,
         rule: Rule,
         *,
+        pinned: int,
         threads: int,
         memory_bytes: int,
         scratch: Path,
     ) -> None:
-        self._segment = segment
+        self._pool = pool
         self._rows = rows
+        self._pinned = pinned
         self._rule = rule
-        self._floor, self._containment_floor = rule.floors(segment.parameters)
+        self._floor, self._containment_floor = rule.floors(pool.parameters)
         self._estimate = rule.estimate
         self._threads = threads
-        self._sketches = Sketches.of_segment(segment)
+        self._sketches = pool.sketches()
         self._join = Join(
             self._sketches,
             rows.astype(np.uint32),
@@ -79,62 +98,128 @@ class CandidateFinder:
             scratch=scratch,
         )
         self._pairs = 0
-        self._most_pairs = memory_bytes // (2 * _PAIR_BYTES)
+        self._memory_bytes = memory_bytes
         self._whole = self._whole_sketches()
-        self._hubs = self._join.hubs(rule.threshold, MASS)
-        self._masses = _Masses(self._hubs)
+        hubs = self._join.hubs(rule.threshold, MASS)
+        self._masses = _Masses(hubs)
+        self._links = hubs.copy()
+        self._links[:pinned] = _core.NO_HUB
+        self._hubs = _without_pinned_pairs(hubs, pinned)
+        self._thinned = np.zeros(len(rows), dtype=bool)  # pairs with pinned ones were dropped
 
     def find(self, progress: Progress = no_progress) -> Candidates:
-        """All pairs but those within masses."""
+        """All pairs but those within masses, and all but the best with pinned documents."""
+        return self._known(self._joined(self._join.hub_links(self._links), progress))
+
+    def _joined(
+        self,
+        links: PairTable,
+        progress: Progress,
+        only: npt.NDArray[np.bool_] | None = None,
+    ) -> PairTable:
+        """These links, and all pairs that a join finds, measured; or `only` those of some documents
+        with pinned ones, none dropped."""
         joins = len(self._join.levels) * (1 if self._containment_floor is None else 2)
         # Each document comes by twice in each of them.
         advance = progress("pairs", 2 * len(self._rows) * joins, "documents")
-        found = self._tables("resemblance", self._floor, self._rule.threshold, advance)
-        found.append(self._join.hub_links(self._hubs))
-        pairs = np.concatenate(found)
+        found = self._table("resemblance", self._floor, self._rule.threshold, advance, only)
+        pairs = np.concatenate((found, links))
         if self._containment_floor is not None:
             least = self._rule.containment
             floor = self._containment_floor
-            more = np.concatenate(self._tables("containment", floor, least, advance))
+            more = self._table("containment", floor, least, advance, only)
             more = more[~np.isin(_keys(more), _keys(pairs))]
             pairs = np.concatenate((pairs, self._join.measure("resemblance", more)))
-        return self._known(pairs)
+        return pairs
 
     def extend(self, candidates: Candidates, fate: npt.NDArray[np.uint8]) -> bool:
         """Adds the pairs within masses of documents that stay, some of them at a time; whether
         there were any left."""
-        chosen = self._masses.choose(fate == _KEPT)
+        open_ = fate == _KEPT
+        open_[: self._pinned] = False
+        chosen = self._masses.choose(open_)
         if not len(chosen):
             return False
-        added = [self._known(self._reaching(pairs)) for pairs in self._masses.pairs(chosen)]
-        every = [candidates, *added]
-        candidates.pairs = np.concatenate([each.pairs for each in every])
-        candidates.exact = np.concatenate([each.exact for each in every])
-        candidates.parts = np.concatenate([each.parts for each in every])
+        added = []
+        for pairs in self._masses.pairs(chosen):
+            reaching = self._reaching(pairs)
+            self._take_room(len(reaching), self._floor)
+            added.append(self._known(reaching))
+        candidates.add(added)
         return True
 
-    def _tables(
+    def widen(
+        self,
+        candidates: Candidates,
+        fate: npt.NDArray[np.uint8],
+        progress: Progress = no_progress,
+    ) -> bool:
+        """Adds the pairs with pinned documents that were dropped of those that stay; whether there
+        were any."""
+        wide = self._thinned & (fate == _KEPT)
+        if not wide.any():
+            return False
+        self._thinned &= ~wide
+        pairs = self._joined(np.zeros((0, 4), np.uint32), progress, wide)
+        fresh = pairs[~np.isin(_keys(pairs), _keys(candidates.pairs))]
+        candidates.add([self._known(fresh)])
+        return True
+
+    def _table(
         self,
         measure: Measure,
         floor: Fraction,
         threshold: Fraction | None,
         advance: Callable[[int], None],
-    ) -> list[PairTable]:
+        only: npt.NDArray[np.bool_] | None,
+    ) -> PairTable:
         tables = [np.zeros((0, 4), np.uint32)]
+        gathered = 0
         for level in self._join.levels:
             # Where both sketches are whole nothing below the threshold can be of use.
             known = level == 0 and threshold is not None and self._level_0_is_whole
             least = threshold if known and threshold is not None else floor
             for table in self._join.pairs(measure, least, level, self._hubs, advance):
+                if only is not None:
+                    table = table[(table[:, 0] < self._pinned) & only[table[:, 1]]]
+                elif self._pinned:
+                    table = table[table[:, 1] >= self._pinned]
                 tables.append(table)
-                self._pairs += len(table)
-                if self._pairs > self._most_pairs:
-                    raise _too_many(self._pairs, floor, self._rule)
-        return tables
+                gathered += len(table)
+                self._take_room(len(table), floor)
+                if only is None and gathered > max(_GATHERED_PAIRS, len(tables[0])):
+                    tables, gathered = [self._thinned_out(tables)], 0
+        return np.concatenate(tables) if only is not None else self._thinned_out(tables)
+
+    def _thinned_out(self, tables: list[PairTable]) -> PairTable:
+        """The same pairs, but of each document only the best with pinned ones."""
+        pairs = np.concatenate(tables)
+        if not self._pinned:
+            return pairs
+        of_pinned = pairs[:, 0] < self._pinned
+        some = pairs[of_pinned]
+        order = np.lexsort((some[:, 0], -(some[:, 2] / some[:, 3]), some[:, 1]))
+        later = some[order, 1]
+        best = np.arange(len(later)) - np.searchsorted(later, later) < _BEST
+        self._thinned[later[~best]] = True
+        self._take_room(-int((~best).sum()), self._floor)
+        return np.concatenate((pairs[~of_pinned], some[order[best]]))
+
+    def _take_room(self, pairs: int, floor: Fraction) -> None:
+        """Counts pairs; too many are an error before memory runs out."""
+        self._pairs += pairs
+        room = self._memory_bytes // (2 * _PAIR_BYTES)
+        if self._pairs > room:
+            raise ParameterError(
+                f"memory: not enough for the pairs to look at: {self._pairs:,} or more reach"
+                f" {float(floor):g}, room for {room:,} in {self._memory_bytes >> 20:,} MiB",
+                hint="allow more memory (--memory), or choose another threshold"
+                + ("" if self._rule.estimate else "; --estimate looks at fewer"),
+            )
 
     @property
     def _level_0_is_whole(self) -> bool:
-        parameters = self._segment.parameters
+        parameters = self._pool.parameters
         return parameters.bits == 64 and parameters.selection[0] in ("all", "adaptive")
 
     def _reaching(self, pairs: PairTable) -> PairTable:
@@ -152,12 +237,12 @@ class CandidateFinder:
         exact = np.ones(len(pairs), dtype=np.uint8)
         parts = np.zeros((len(pairs), 2), dtype=np.uint32)
         estimated = self._estimate or self._containment_floor is not None
-        if estimated and self._segment.parameters.selection[0] != "min":
+        if estimated and self._pool.parameters.selection[0] != "min":
             parts = self._parts(pairs)
         if not self._estimate:
             exact = (self._whole[a] & self._whole[b]).astype(np.uint8)
             known = exact != 0
-            sizes = self._segment.size
+            sizes = self._pool.size
             parts[known, 0], parts[known, 1] = sizes[a[known]], sizes[b[known]]
         return Candidates(pairs, exact, parts)
 
@@ -172,9 +257,9 @@ class CandidateFinder:
 
     def _whole_sketches(self) -> npt.NDArray[np.bool_]:
         """Which are complete sets of shingles; those of 40 bits are too likely to collide."""
-        whole: npt.NDArray[np.bool_] = self._sketches.kept() == self._segment.size
-        whole &= self._segment.level == 0
-        return whole if self._segment.parameters.bits == 64 else np.zeros_like(whole)
+        whole: npt.NDArray[np.bool_] = self._sketches.kept() == self._pool.size
+        whole &= self._pool.level == 0
+        return whole if self._pool.parameters.bits == 64 else np.zeros_like(whole)
 
 
 class _Masses:
@@ -223,12 +308,19 @@ class _Masses:
         self._done |= now
 
 
-def _too_many(pairs: int, floor: Fraction, rule: Rule) -> ParameterError:
-    return ParameterError(
-        f"memory: not enough for the pairs to look at: more than {pairs:,} reach {float(floor):g}",
-        hint="allow more memory (--memory), or choose another threshold"
-        + ("" if rule.estimate else "; --estimate looks at fewer"),
-    )
+def _without_pinned_pairs(hubs: Hubs, pinned: int) -> Hubs:
+    """Hubs for the join, which leaves out the pairs of documents with the same one: pinned ones get
+    one in common, except in masses that others belong to."""
+    shared = np.unique(hubs[pinned:])
+    shared = shared[shared != _core.NO_HUB]
+    alone = ~np.isin(hubs[:pinned], shared)
+    alone[shared[shared < pinned]] = False
+    together = np.flatnonzero(alone)
+    hubs = hubs.copy()
+    if len(together):
+        hubs[together] = together[0]
+        hubs[together[0]] = _core.NO_HUB
+    return hubs
 
 
 def _reach(pairs: PairTable, floor: Fraction) -> npt.NDArray[np.bool_]:

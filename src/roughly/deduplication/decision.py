@@ -3,7 +3,8 @@
     keep order -> equivalent documents -> candidate pairs -> rounds of the rule -> reasons
 
 What is held in memory is some tens of bytes a document and as much a candidate pair; text is read
-again for those documents that need it.
+again for those documents that need it. Documents of a corpus that the input is held against come
+first and stay: no pair of two of them is looked at.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ import numpy.typing as npt
 
 from roughly import _core
 from roughly.clustering.sketching import Progress, no_progress
+from roughly.deduplication.against import taking_part
 from roughly.deduplication.candidates import CandidateFinder, Candidates
 from roughly.deduplication.equivalence import Groups, confirm, find_groups
-from roughly.deduplication.rule import Rule, keep_order
 from roughly.verification.exact import Verifier
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from roughly.deduplication.pool import Pool
+    from roughly.deduplication.rule import Rule
     from roughly.sketcher import Sketcher
-    from roughly.storage.segment import Segment
-    from roughly.verification.contents import Contents
 
 Rows = npt.NDArray[np.int64]
 
@@ -53,8 +54,9 @@ _Columns = tuple[
 class Removals:
     """The documents that go, a row each, in input order."""
 
-    removed: Rows  # rows of the segment
-    kept: Rows  # the document that stays in its place
+    removed: Rows  # rows of the input
+    kept: Rows  # the document that stays in its place: a row of the input,
+    in_corpus: npt.NDArray[np.bool_]  # or, where this says so, of the corpus
     kind: npt.NDArray[np.uint8]  # a number in KINDS
     resemblance: npt.NDArray[np.float64]
     containment: npt.NDArray[np.float64]  # of removed in kept; NaN where sketches cannot tell
@@ -64,8 +66,7 @@ class Removals:
 
 
 def decide(
-    segment: Segment,
-    contents: Contents,
+    pool: Pool,
     rule: Rule,
     sketcher: Sketcher,
     threads: int,
@@ -73,27 +74,27 @@ def decide(
     scratch: Path,
     progress: Progress = no_progress,
 ) -> Removals:
-    """Applies the rule to the documents of a segment."""
-    order = keep_order(segment, rule.keep)
-    text_bytes = np.asarray(segment.column("bytes")).astype(np.int64)
+    """Applies the rule to the documents of a pool."""
+    order, pinned = taking_part(pool, rule.keep)
+    text_bytes = np.asarray(pool.column("bytes")).astype(np.int64)
     apart = np.zeros(0, dtype=np.int64)
     while True:
-        groups = find_groups(segment, order, apart)
+        groups = find_groups(pool, order, apart, pinned)
         rows = order[groups.representatives]
         finder = CandidateFinder(
-            segment,
+            pool,
             rows,
             rule,
+            pinned=int(np.searchsorted(groups.representatives, pinned)),
             threads=threads,
             memory_bytes=memory_bytes,
             scratch=scratch,
         )
         candidates = finder.find(progress)
-        contents.prepare(_wanted_rows(groups, candidates, order, rows))
+        prepared = _wanted_rows(groups, candidates, order, rows, len(pool))
+        pool.contents.prepare(np.flatnonzero(prepared))
         advance = progress("confirm", len(groups.members), "documents")
-        identical, equivalent = confirm(
-            groups, segment, order, contents, text_bytes, threads, advance
-        )
+        identical, equivalent = confirm(groups, pool, order, text_bytes, threads, advance)
         if equivalent.all():
             break
         apart = np.union1d(apart, groups.members[~equivalent])
@@ -101,16 +102,20 @@ def decide(
     last = place.copy()
     # Members are ascending, so of several the last one is written last.
     last[groups.of] = groups.members
-    verifier = Verifier(segment, contents, sketcher, threads)
+    verifier = Verifier(pool, pool.contents, sketcher, threads)
     while True:
         columns = _columns(candidates, place, last, rule)
         fate, wanted = _core.greedy_decide(*columns)
         if len(wanted):
+            asked = rows[candidates.pairs[wanted, :2]]
+            if not prepared[asked].all():
+                prepared[asked] = True
+                pool.contents.prepare(np.flatnonzero(prepared))
             advance = progress("count", len(wanted), "pairs")
             _count(candidates, wanted, rows, verifier, advance)
-        elif not finder.extend(candidates, fate):
+        elif not (finder.extend(candidates, fate) or finder.widen(candidates, fate, progress)):
             break
-    return _removals(groups, candidates, columns, fate, order, identical)
+    return _removals(groups, candidates, columns, fate, order, identical, pool.base)
 
 
 def _count(
@@ -129,13 +134,15 @@ def _count(
     candidates.exact[wanted] = 1
 
 
-def _wanted_rows(groups: Groups, candidates: Candidates, order: Rows, rows: Rows) -> Rows:
-    """Rows whose text may be read again."""
-    wanted = np.zeros(len(order), dtype=bool)
+def _wanted_rows(
+    groups: Groups, candidates: Candidates, order: Rows, rows: Rows, every: int
+) -> npt.NDArray[np.bool_]:
+    """Which of all rows may be asked for their text, as far as is known."""
+    wanted = np.zeros(every, dtype=bool)
     wanted[order[groups.members]] = True
     wanted[rows[groups.of]] = True
     wanted[rows[candidates.pairs[candidates.exact == 0, :2]]] = True
-    return np.flatnonzero(wanted)
+    return wanted
 
 
 def _columns(
@@ -157,6 +164,7 @@ def _removals(
     fate: npt.NDArray[np.uint8],
     order: Rows,
     identical: npt.NDArray[np.bool_],
+    base: int,
 ) -> Removals:
     # A representative that stays is the best reason its members can have: no document that was
     # kept before it resembles them, and nothing resembles them more.
@@ -184,9 +192,12 @@ def _removals(
     staying = np.concatenate(
         (groups.representatives[groups.of[follow]], groups.representatives[kept])
     )
+    stays = order[staying][by_row]
+    in_corpus = stays < base
     return Removals(
-        removed[by_row],
-        order[staying][by_row],
+        removed[by_row] - base,
+        stays - np.where(in_corpus, 0, base),
+        in_corpus,
         np.concatenate((kind, near_kind)).astype(np.uint8)[by_row],
         np.concatenate((one, pairs[:, 2] / pairs[:, 3]))[by_row],
         np.concatenate((one, containment))[by_row],

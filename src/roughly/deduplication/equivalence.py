@@ -3,7 +3,8 @@
 They have the same shingles, so what holds for one holds for all of them. Hashes only propose: each
 member's text is read again and compared with its representative's, byte for byte (identical), else
 token for token (lexical). What turns out to be different stands for itself. An empty document is
-equivalent to one of the same bytes only.
+equivalent to one of the same bytes only. Of a corpus that keeps no text the whole hashes, of 128
+bits, must do.
 """
 
 from __future__ import annotations
@@ -21,8 +22,7 @@ from roughly import _core
 from roughly.verification.window import windows
 
 if TYPE_CHECKING:
-    from roughly.storage.segment import Segment
-    from roughly.verification.contents import Contents
+    from roughly.deduplication.pool import Hashes, Pool
 
 Rows = npt.NDArray[np.int64]
 Places = npt.NDArray[np.int64]
@@ -40,37 +40,54 @@ class Groups:
     of: npt.NDArray[np.intp]  # and of each the number of its representative in `representatives`
 
 
-def find_groups(segment: Segment, order: Rows, apart: Places) -> Groups:
-    """Groups by hash. Places in `apart` stand for themselves."""
-    keys = _keys(segment)[order]
+def find_groups(pool: Pool, order: Rows, apart: Places, pinned: int = 0) -> Groups:
+    """Groups by hash. Places in `apart` stand for themselves. The first `pinned` places stay in
+    any case: those of them that another one stands for are left out."""
+    keys = form_keys(pool)[order]
     by_key = np.argsort(keys, kind="stable")
     starts = np.ones(len(keys), dtype=bool)
     starts[1:] = keys[by_key[1:]] != keys[by_key[:-1]]
     first = np.empty(len(keys), dtype=np.int64)
     first[by_key] = by_key[starts][np.cumsum(starts) - 1]
     first[apart] = apart
+    _part_different(pool, order, first[:pinned])
     own = first == np.arange(len(first))
     representatives = np.flatnonzero(own)
-    members = np.flatnonzero(~own)
+    members = pinned + np.flatnonzero(~own[pinned:])
     return Groups(representatives, members, np.searchsorted(representatives, first[members]))
 
 
-def _keys(segment: Segment) -> npt.NDArray[np.uint64]:
+def _part_different(pool: Pool, order: Rows, first: Places) -> None:
+    """Nobody reads the texts of pinned documents to tell them from each other: those whose whole
+    hashes differ stand for themselves."""
+    seconds = np.flatnonzero(first != np.arange(len(first)))
+    if len(seconds):
+        hashes = _form_hashes(pool)
+        same = hashes[order[seconds]] == hashes[order[first[seconds]]]
+        seconds = seconds[~same.all(axis=1)]
+        first[seconds] = seconds
+
+
+def form_keys(pool: Pool) -> npt.NDArray[np.uint64]:
     """64 bits for each row, the same for those that may be equivalent."""
-    halves = segment.hashes("canonical")
-    keys = halves[:, 0] * _MIX ^ halves[:, 1]
-    empty = np.flatnonzero(segment.size == 0)
-    if len(empty):
-        halves = segment.hashes("content")[empty]
-        keys[empty] = halves[:, 0] * _MIX ^ halves[:, 1]
+    hashes = _form_hashes(pool)
+    keys: npt.NDArray[np.uint64] = hashes[:, 0] * _MIX ^ hashes[:, 1]
     return keys
+
+
+def _form_hashes(pool: Pool) -> Hashes:
+    """The hash of each row's canonical form, or where that is empty of its bytes."""
+    hashes = pool.hashes("canonical")
+    empty = np.flatnonzero(pool.size == 0)
+    if len(empty):
+        hashes[empty] = pool.hashes("content")[empty]
+    return hashes
 
 
 def confirm(
     groups: Groups,
-    segment: Segment,
+    pool: Pool,
     order: Rows,
-    contents: Contents,
     size: npt.NDArray[np.int64],
     threads: int,
     advance: Callable[[int], None] = lambda n: None,
@@ -79,20 +96,36 @@ def confirm(
     a, b = order[groups.representatives[groups.of]], order[groups.members]
     identical = np.zeros(len(a), dtype=bool)
     equivalent = np.zeros(len(a), dtype=bool)
-    for window in windows(contents, a, b, size):
+    textless = np.zeros(len(a), dtype=bool)
+    if pool.corpus is not None and not pool.corpus.has_text:
+        textless = a < pool.base
+        identical[textless], equivalent[textless] = _same_hashes(pool, a[textless], b[textless])
+        advance(int(textless.sum()))
+    read = np.flatnonzero(~textless)
+    a, b = a[read], b[read]
+    for window in windows(pool.contents, a, b, size):
         batch = pa.concat_batches(window.batches)
         content = batch.column("content")
         same = np.array(_equal(content, window.a, window.b))
         html = np.asarray(batch.column("html"))
-        empty = segment.tokens[b[window.pairs]] == 0
+        empty = pool.tokens[b[window.pairs]] == 0
         # The same bytes, once read as HTML and once as text, are two texts.
         sure = same & ((html[window.a] == html[window.b]) | empty)
         open_ = np.flatnonzero(~sure & ~empty)
         sure[open_] = _equal_forms(content, html, window.a[open_], window.b[open_], threads)
-        equivalent[window.pairs] = sure
-        identical[window.pairs] = same & sure
+        equivalent[read[window.pairs]] = sure
+        identical[read[window.pairs]] = same & sure
         advance(len(same))
     return identical, equivalent
+
+
+def _same_hashes(
+    pool: Pool, a: Rows, b: Rows
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Whether the bytes of rows are the same, and whether they are equivalent, by their hashes."""
+    forms, contents = _form_hashes(pool), pool.hashes("content")
+    equivalent = (forms[a] == forms[b]).all(axis=1)
+    return equivalent & (contents[a] == contents[b]).all(axis=1), equivalent
 
 
 def _equal_forms(

@@ -12,7 +12,7 @@ import itertools
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -21,7 +21,6 @@ import numpy as np
 
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.deduplication.byte_output import copy_kept
-from roughly.deduplication.removal_file import removal_lines
 from roughly.deduplication.removed_range import RemovedRanges, removed_ranges
 from roughly.documents.file import printable
 from roughly.documents.source import COMPRESSIONS, format_of_name
@@ -66,9 +65,15 @@ class Output:
         return self.path.with_name(f"{self.path.name}.removals.jsonl")
 
 
-def plan_output(documents: Documents, out: str, force: bool, root: str | None = None) -> Output:
+def plan_output(
+    documents: Documents,
+    out: str,
+    force: bool,
+    root: str | None = None,
+    corpus: Path | None = None,
+) -> Output:
     """Where everything will go, after making sure that it may. `root` is the directory that the
-    documents are all files of, if they were named so."""
+    documents are all files of, if they were named so; nothing is written into `corpus`."""
     sources = documents.sources
     for source in sources:
         if source.path is None:
@@ -96,6 +101,8 @@ def plan_output(documents: Documents, out: str, force: bool, root: str | None = 
         _check_name(sources[0], out)
     output = Output(path, False, folder, _targets(sources, path, root) if folder else [path], force)
     _refuse_inputs(sources, output, out)
+    if corpus is not None:
+        _refuse_corpus(corpus, output, out)
     for each in (output.path, output.removals):
         _refuse_to_overwrite(each, output)
     return output
@@ -147,6 +154,15 @@ def _refuse_inputs(sources: list[Source], output: Output, out: str) -> None:
             )
 
 
+def _refuse_corpus(corpus: Path, output: Output, out: str) -> None:
+    where = corpus.resolve()
+    if where in (output.real, *output.real.parents):
+        raise ParameterError(
+            f"{printable(out)}: will not write: it is in the corpus {printable(str(corpus))}",
+            hint="choose another name",
+        )
+
+
 def _identity(path: Path) -> tuple[int, int] | None:
     try:
         status = path.stat()
@@ -179,12 +195,13 @@ def write_output(
     documents: Documents,
     removals: Removals,
     columns: Columns,
+    removal_lines: Iterable[bytes],
     output: Output,
     progress: Progress = no_progress,
 ) -> None:
-    """Writes documents without those that go to where it was planned."""
+    """Writes documents without those that go to where it was planned, and the removals beside."""
     sources, ranges = documents.sources, _ranges(documents, removals, columns)
-    advance = progress("write", documents.size_bytes, "bytes")
+    advance = progress("write", documents.size_bytes, "B")
     if output.stream:
         with contextlib.ExitStack() as opened:
             file: IO[bytes] = sys.stdout.buffer
@@ -207,7 +224,7 @@ def write_output(
                     _copy(sources[0], ranges[0], file, compression, advance)
         with writing(output.removals):
             with open(removals_part, "wb") as file:
-                file.writelines(removal_lines(removals, columns))
+                file.writelines(removal_lines)
             os.replace(removals_part, output.removals)
         with writing(output.path):
             _put_in_place(part, output)

@@ -2,7 +2,9 @@
 
     {"removed": id, "kept": id, "kind": "near", "resemblance": 0.83, "containment": 0.9}
 
-A line a document, in input order; ids are made of text, so all but a few need no escapes.
+A line a document, in input order; ids are made of text, so all but a few need no escapes. Where
+documents are held against a corpus, each line says too where the one that stays is:
+`"kept_in": "corpus"` or `"input"`.
 """
 
 from __future__ import annotations
@@ -31,33 +33,60 @@ SCHEMA = pa.schema(
     ]
 )
 
+AGAINST_SCHEMA = SCHEMA.append(pa.field("kept_in", pa.string(), nullable=False))
+_PLACES = pa.array(["input", "corpus"])
+
 # What a JSON string cannot hold as it is.
 _SPECIAL = r'["\\\x00-\x1f]'
 _ROWS = 1 << 16
 
 
-def removal_tables(removals: Removals, columns: Columns) -> Iterator[pa.Table]:
-    """The removals as tables of at most some ten thousand rows."""
+def schema_of(corpus: Columns | None) -> pa.Schema:
+    """The schema of removals, of documents that were held against a corpus or not."""
+    return SCHEMA if corpus is None else AGAINST_SCHEMA
+
+
+def removal_tables(
+    removals: Removals, columns: Columns, corpus: Columns | None = None
+) -> Iterator[pa.Table]:
+    """The removals as tables of at most some ten thousand rows; `columns` are those of the
+    documents, `corpus` those of what they were held against."""
     names = pa.array(KINDS)
     for begin in range(0, len(removals), _ROWS):
         part = slice(begin, begin + _ROWS)
         containment = removals.containment[part]
-        yield pa.table(
-            [
-                columns.take("id", removals.removed[part]),
-                columns.take("id", removals.kept[part]),
-                names.take(pa.array(removals.kind[part])),
-                pa.array(removals.resemblance[part]),
-                pa.array(containment, mask=np.isnan(containment)),
-            ],
-            schema=SCHEMA,
-        )
+        found = [
+            columns.take("id", removals.removed[part]),
+            _kept_ids(removals, part, columns, corpus),
+            names.take(pa.array(removals.kind[part])),
+            pa.array(removals.resemblance[part]),
+            pa.array(containment, mask=np.isnan(containment)),
+        ]
+        if corpus is not None:
+            found.append(_PLACES.take(pa.array(removals.in_corpus[part].astype(np.int8))))
+        yield pa.table(found, schema=schema_of(corpus))
 
 
-def removal_lines(removals: Removals, columns: Columns) -> Iterator[bytes]:
+def _kept_ids(
+    removals: Removals, part: slice, columns: Columns, corpus: Columns | None
+) -> pa.Array:
+    kept, in_corpus = removals.kept[part], removals.in_corpus[part]
+    if corpus is None:
+        return columns.take("id", kept)
+    found = pa.concat_arrays(
+        [columns.take("id", kept[~in_corpus]), corpus.take("id", kept[in_corpus])]
+    )
+    back = np.argsort(np.argsort(in_corpus, kind="stable"), kind="stable")
+    return found.take(pa.array(back))
+
+
+def removal_lines(
+    removals: Removals, columns: Columns, corpus: Columns | None = None
+) -> Iterator[bytes]:
     """The same as JSON Lines, some at a time."""
     join: Any = pc.binary_join_element_wise
-    for table in removal_tables(removals, columns):
+    for table in removal_tables(removals, columns, corpus):
+        where = () if corpus is None else (', "kept_in": "', table["kept_in"], '"')
         rows = join(
             '{"removed": ',
             _quoted(table["removed"]),
@@ -69,6 +98,7 @@ def removal_lines(removals: Removals, columns: Columns) -> Iterator[bytes]:
             table["resemblance"].cast(pa.string()),
             ', "containment": ',
             pc.fill_null(table["containment"].cast(pa.string()), "null"),
+            *where,
             "}\n",
             "",
         )

@@ -18,12 +18,13 @@ import pyarrow as pa
 
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.deduplication.decision import KINDS, Removals
-from roughly.deduplication.removal_file import SCHEMA, removal_tables
+from roughly.deduplication.removal_file import removal_lines, removal_tables, schema_of
 from roughly.documents.file import Document
 from roughly.errors import ParameterError
 from roughly.verification.column import Columns
 
 if TYPE_CHECKING:
+    from roughly.corpus import Corpus
     from roughly.deduplication.output import Output
     from roughly.deduplication.rule import Rule
     from roughly.documents import Documents
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from roughly.documents.skipped import Skipped
     from roughly.documents.source import Source
     from roughly.storage.segment import Segment
+    from roughly.verification.column import Rows
+    from roughly.verification.contents import Texts
 
 
 class Deduplicated:
@@ -45,6 +48,7 @@ class Deduplicated:
         skipped: Skipped,
         root: str | None,
         owner: object,
+        against: Corpus | None = None,
     ) -> None:
         self.skipped = skipped
         """What could not be read, by reason."""
@@ -55,6 +59,8 @@ class Deduplicated:
         self._removals = removals
         self._root = root  # the directory that all documents are files of, if they were named so
         self._owner = owner  # of the directory that the segment is in: it goes with the last user
+        self._against = against
+        self._corpus_columns = None if against is None else Columns(against.segment)
 
     @property
     def documents(self) -> int:
@@ -65,6 +71,11 @@ class Deduplicated:
     def removed(self) -> int:
         """Documents that go."""
         return len(self._removals)
+
+    @property
+    def in_corpus(self) -> int:
+        """Documents that go because of one in the corpus that they were held against."""
+        return int(self._removals.in_corpus.sum())
 
     @property
     def counts(self) -> dict[str, int]:
@@ -127,13 +138,14 @@ class Deduplicated:
 
     def removals(self) -> pa.Table:
         """A row a document that goes, in input order: removed (its id), kept (the id of the
-        document that stays in its place), kind, resemblance, containment (of removed in kept).
+        document that stays in its place), kind, resemblance, containment (of removed in kept); and
+        if they were held against a corpus kept_in ("corpus" or "input": where kept is).
 
         Kinds: identical (the same bytes), lexical (the same words), shingle (the same shingles),
         near (resemblance at the threshold or more), contained (containment at its threshold).
         """
-        tables = list(removal_tables(self._removals, self._columns))
-        return pa.concat_tables(tables) if tables else SCHEMA.empty_table()
+        tables = list(removal_tables(self._removals, self._columns, self._corpus_columns))
+        return pa.concat_tables(tables) if tables else self._schema.empty_table()
 
     def to_arrow(self) -> pa.Table:
         """The same as `removals()`."""
@@ -160,59 +172,77 @@ class Deduplicated:
         `OUT.removals.jsonl`. For several files, a directory or a pattern `out` is a directory."""
         from roughly.deduplication.output import plan_output
 
-        self.write_to(plan_output(self._documents, os.fspath(out), force, self._root))
+        corpus = None if self._against is None else self._against.path
+        self.write_to(plan_output(self._documents, os.fspath(out), force, self._root, corpus))
 
     def write_to(self, output: Output, progress: Progress = no_progress) -> None:
         """The same, to where it was planned before the documents were read."""
         from roughly.deduplication.output import write_output
 
-        write_output(self._documents, self._removals, self._columns, output, progress)
+        lines = removal_lines(self._removals, self._columns, self._corpus_columns)
+        write_output(self._documents, self._removals, self._columns, lines, output, progress)
 
     def largest(self, count: int) -> Iterator[tuple[Document, Document]]:
         """The largest documents that go, by their bytes, each with the one that stays."""
-        from roughly.verification.contents import Contents
+        from roughly.verification.contents import Contents, StoredContents
 
         removals = self._removals
         sizes = self._columns.numbers("bytes", removals.removed).astype(np.int64)
         chosen = np.argsort(-sizes, kind="stable")[:count]
-        rows = np.unique(np.concatenate((removals.removed[chosen], removals.kept[chosen])))
+        removed, kept = removals.removed[chosen], removals.kept[chosen]
+        in_corpus = removals.in_corpus[chosen]
         with tempfile.TemporaryDirectory(prefix="roughly-") as folder:
             contents = Contents(self._documents, self._segment, Path(folder))
-            contents.prepare(rows)
-            texts = [row for batch in contents.read(rows) for row in batch.to_pylist()]
+            rows = np.concatenate((removed, kept[~in_corpus]))
+            own = _read_documents(contents, self._columns, rows)
             contents.close()
-        for number in chosen.tolist():
-            pair = removals.removed[number], removals.kept[number]
-            found = [self._document(int(row), texts[np.searchsorted(rows, row)]) for row in pair]
-            yield found[0], found[1]
+        known = {}
+        if self._against is not None and self._corpus_columns is not None:
+            stored = StoredContents(self._against.segment)
+            known = _read_documents(stored, self._corpus_columns, kept[in_corpus])
+        for one, two, there in zip(removed.tolist(), kept.tolist(), in_corpus, strict=True):
+            yield own[one], known[two] if there else own[two]
 
-    def _document(self, row: int, text: dict[str, Any]) -> Document:
-        at = np.array([row])
-        id, encoding = (self._columns.take(name, at)[0].as_py() for name in ("id", "encoding"))
-        content: bytes = text["content"]
-        return Document(id, content, content, text["html"], encoding, "utf-8")
+    @property
+    def _schema(self) -> pa.Schema:
+        return schema_of(self._corpus_columns)
 
     def __repr__(self) -> str:
         rule = self._rule
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.items() if count)
         containment = "" if rule.containment is None else f", containment {float(rule.containment)}"
         skipped = f", {self.skipped.count:,} skipped" if self.skipped.count else ""
+        against = "" if self._against is None else f", against {len(self._against):,} documents"
         return (
             f"Deduplicated({self.documents:,} documents{skipped}, {len(self):,} kept,"
             f" {self.removed:,} removed{f' ({kinds})' if kinds else ''} at threshold"
-            f" {float(rule.threshold)}{containment}, keep {rule.keep})"
+            f" {float(rule.threshold)}{containment}, keep {rule.keep}{against})"
         )
 
     def _repr_html_(self) -> str:
         from html import escape
 
-        table = next(removal_tables(self._removals, self._columns), SCHEMA.empty_table())
+        tables = removal_tables(self._removals, self._columns, self._corpus_columns)
+        table = next(tables, self._schema.empty_table())
         head = "".join(f"<th>{name}</th>" for name in table.column_names)
         rows = "".join(
             "<tr>" + "".join(f"<td>{escape(_shown(v))}</td>" for v in row.values()) + "</tr>"
             for row in table.slice(0, 10).to_pylist()
         )
         return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{rows}</table>"
+
+
+def _read_documents(contents: Texts, columns: Columns, rows: Rows) -> dict[int, Document]:
+    """Documents by their rows."""
+    rows = np.unique(rows)
+    contents.prepare(rows)
+    texts = [row for batch in contents.read(rows) for row in batch.to_pylist()]
+    ids = columns.take("id", rows).to_pylist()
+    encodings = columns.take("encoding", rows).to_pylist()
+    return {
+        row: Document(id, text["content"], text["content"], text["html"], encoding, "utf-8")
+        for row, id, text, encoding in zip(rows.tolist(), ids, texts, encodings, strict=True)
+    }
 
 
 def _shown(value: Any) -> str:

@@ -18,11 +18,13 @@ from roughly.clustering.sketching import (
     write_segment,
 )
 from roughly.deduplication.decision import decide
+from roughly.deduplication.pool import Pool
 from roughly.deduplication.result import Deduplicated
 from roughly.storage.steps import Steps
 from roughly.verification.contents import Contents
 
 if TYPE_CHECKING:
+    from roughly.corpus import Corpus
     from roughly.deduplication.rule import Rule
     from roughly.documents import Documents
     from roughly.sketcher import Sketcher
@@ -34,6 +36,7 @@ def deduplicate(
     sketcher: Sketcher,
     directory: Path,
     *,
+    against: Corpus | None = None,
     threads: int,
     memory_bytes: int,
     force: bool = False,
@@ -41,8 +44,9 @@ def deduplicate(
     root: str | None = None,
     owner: object = None,
 ) -> Deduplicated:
-    """Applies the rule to documents. `force` forgets what an earlier run left in the directory,
-    `root` is the one directory that was named as the input, `owner` the result keeps alive."""
+    """Applies the rule to documents, and to those of a corpus before them, which stay. `force`
+    forgets what an earlier run left in the directory, `root` is the one directory that was named
+    as the input, `owner` the result keeps alive."""
     # A machine that stops may leave files that look whole: their checksums tell, and a run that is
     # killed loses nothing. To wait for the disk would take longer than to begin anew.
     steps = Steps(directory, identity(documents, sketcher), force=force, durable=False)
@@ -58,7 +62,8 @@ def deduplicate(
     steps.finish()
     _ = documents.guesses  # looks for the fields, by which documents will be read again
     contents = Contents(documents, segment, directory)
-    removals = decide(segment, contents, rule, sketcher, threads, memory_bytes, directory, progress)
-    segment.release()
+    pool = Pool(segment, contents, None if against is None else against.segment)
+    removals = decide(pool, rule, sketcher, threads, memory_bytes, directory, progress)
+    pool.release()
     skipped = read_skipped(segment.skipped)
-    return Deduplicated(documents, segment, rule, removals, skipped, root, owner)
+    return Deduplicated(documents, segment, rule, removals, skipped, root, owner, against)

@@ -39,6 +39,9 @@ def copy_parquet(source: Source, removed: RemovedRanges, file: IO[bytes]) -> Non
             options["use_dictionary"] = [
                 c.path_in_schema for c in columns if c.has_dictionary_page
             ] or False
+            # Nanoseconds fit in no other type of the oldest version.
+            old = any(c.physical_type == "INT96" for c in columns)
+            options["use_deprecated_int96_timestamps"] = old
         with pq.ParquetWriter(file, read.schema_arrow, **options) as writer:
             first = 0
             for number in range(metadata.num_row_groups):

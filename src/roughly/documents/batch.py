@@ -200,7 +200,8 @@ def _batch(
 def _decoded(
     content: pa.Array, content_type: str
 ) -> tuple[pa.Array, pa.Array, npt.NDArray[np.int8]]:
-    """Text as it is; bytes checked as a whole, and looked at one by one only if that fails."""
+    """Text as it is, and bytes that are UTF-8 too: they are checked as a whole, and looked at one
+    by one only if that fails. What a document's neighbours are makes no difference."""
     encoding = np.full(len(content), _UTF8, dtype=np.int8)
     if not (pa.types.is_string(content.type) or pa.types.is_large_string(content.type)):
         content = content.cast(pa.large_binary())
@@ -215,12 +216,24 @@ def _decoded(
 def _decoded_singly(
     content: pa.Array, content_type: str
 ) -> tuple[pa.Array, pa.Array, npt.NDArray[np.int8]]:
-    documents = content.to_pylist()
-    decoded = [decode(data, html=is_html(data, content_type)) for data in documents]
-    texts = [document.text_utf8 for document in decoded]
-    encoding = np.array([_CODE[document.encoding] for document in decoded], dtype=np.int8)
+    texts = content.to_pylist()
+    encoding = np.full(len(texts), _UTF8, dtype=np.int8)
+    for row, data in enumerate(texts):
+        if not _is_utf8(data):
+            decoded = decode(data, html=is_html(data, content_type))
+            texts[row], encoding[row] = decoded.text_utf8, _CODE[decoded.encoding]
     html = pa.array([is_html(text, content_type) for text in texts], pa.bool_())
     return pa.array(texts, pa.large_binary()), html, encoding
+
+
+def _is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _html(content: pa.Array, content_type: str) -> npt.NDArray[np.bool_]:

@@ -40,7 +40,7 @@ def fields_of(source: Source, wanted: Wanted) -> Fields:
     """The fields that the first lines have."""
     head, names, textual = _sample(source)
     if not names and wanted.text is None:
-        if not head.strip():
+        if not head.removeprefix(b"\xef\xbb\xbf").strip():
             return Fields("text")  # nothing to read, by whatever name
         first = head.lstrip()[:40].split(b"\n")[0].decode(errors="replace")
         raise MissingField(

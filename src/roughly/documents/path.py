@@ -86,11 +86,26 @@ def _below(folder: str, wanted: Format | None, skipped: Skipped) -> Iterator[Sou
             if (status.st_dev, status.st_ino) in seen:
                 continue
             seen.add((status.st_dev, status.st_ino))
+            if _is_corpus(path):
+                if path == folder:
+                    raise DocumentError(
+                        f"{printable(path)}: a corpus, wanted documents",
+                        hint="name what it was made of, or ask it: roughly cluster CORPUS",
+                    )
+                skipped.ignored["corpus"] += 1
+                continue
             names = sorted(os.listdir(path), key=os.fsencode, reverse=True)
         except OSError as error:
             skipped.add(printable(path), "cannot be read", reason(error))
             continue
         pending.extend(os.path.join(path, name) for name in names)
+
+
+def _is_corpus(folder: str) -> bool:
+    """What roughly makes of documents is not documents."""
+    return os.path.isfile(os.path.join(folder, "corpus.json")) and os.path.isdir(
+        os.path.join(folder, "segments")
+    )
 
 
 def _found(path: str, wanted: Format | None, skipped: Skipped) -> Iterator[Source]:
@@ -132,7 +147,7 @@ def _spooled(file: BinaryIO, name: str, wanted: Format | None) -> Source:
             f"{name}: cannot be copied to a temporary file: {reason(error)}",
             hint="documents are read twice; set TMPDIR to where there is room",
         ) from error
-    source = Source(name, path, wanted=wanted)
+    source = Source(name, path, wanted=wanted, spooled=True)
     delete_with(source, path)
     return source
 

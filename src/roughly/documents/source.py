@@ -48,6 +48,7 @@ class Source:
     data: Any = None  # a table, a reader or an iterable
     found: bool = False  # found in a directory or by a pattern rather than named
     wanted: Format | None = None  # the format that the caller says it has
+    spooled: bool = False  # copied to a temporary file, which is its path
     fields: Fields | None = None  # which columns are read; known once the source was looked at
     _format: Format | None = field(default=None, repr=False)
     _compression: str | None = field(default=None, repr=False)

@@ -22,7 +22,7 @@ _KIND_WORDS = {
     "identical": "the same bytes",
     "lexical": "the same words; case, layout or markup differ",
     "shingle": "the same shingles",
-    "near": "roughly the same",
+    "near": "linked to it, directly or through others",
     "contained": "roughly contained in it",
     "contains": "roughly contains it",
     "empty": "without a word",
@@ -251,8 +251,10 @@ def _shingles(report: ClusterReport) -> str:
     rows = [(f"{each.documents:,}", name(each.text, _WORDS)) for each in report.shingles[:_ROWS]]
     return (
         '<section id="shingles"><h2>The commonest shingles</h2><p class="told">Words that many '
-        "documents share are mostly put there by a machine: licences, navigation, signatures.</p>"
-        f"{table(('Documents', 'Shingle'), rows, words=2)}</section>\n"
+        "documents share are mostly put there by a machine: licences, navigation, signatures. "
+        "Counted in the sketches, which are samples, of documents that are not equivalent to an "
+        "earlier one.</p>"
+        f"{table(('Sketches', 'Shingle'), rows, words=2)}</section>\n"
     )
 
 

@@ -2,17 +2,17 @@
 
 A ClusterReport holds everything its page shows and nothing that grows with the documents but their
 numbers: lists are cut here to the first or largest. `gather` looks at the public tables of the
-clusters alone; columns it does not know do not disturb it.
+clusters alone, at documents and pairs some at a time; columns it does not know do not disturb it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from roughly.report.cluster_sample import Sample, Texts, sample, stored_texts
+from roughly.report.cluster_sample import Sample, Texts, id_parts, sample, stored_texts
 from roughly.sketcher import Sketcher
 
 if TYPE_CHECKING:
@@ -21,17 +21,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from roughly.clustering import Clusters
-
-# Kinds in the order in which a report tells them: from the closest to the loosest.
-KINDS = ("identical", "lexical", "shingle", "near", "contained", "contains", "empty")
+    from roughly.report.tally import Members
 
 _LARGEST = 10
 _MEMBERS = 10
 _SITES = 15
 _EXAMPLES = 20
 _BIN = 0.02  # of resemblance, as near to it as a whole number of bins allows
-# Thresholds of the series: every 1/50, and every 1/20 where one costs more than a moment.
-_FINE, _COARSE, _MANY = 50, 20, 200_000
+# Thresholds of the series: every 1/50 where they are read off the forest, and every 1/20 of stars,
+# which are made anew for each.
+_FINE, _COARSE = 50, 20
 
 
 class Phase(NamedTuple):
@@ -158,31 +157,44 @@ def gather(
     parameters: Mapping[str, object] | None = None,
     bytes_read: int | None = None,
     shingles: Sequence[CommonShingle] = (),
-    sizes_at: Callable[[Fraction], npt.NDArray[np.int64]] | None = None,
 ) -> ClusterReport:
     """The report of some clusters at their threshold.
 
     `texts` gives a document's text by its id, or None where it is not at hand; unless given, the
-    texts that are stored with the clusters are shown. `sizes_at` gives the sizes of the clusters at
-    a threshold, where there is a cheaper way to them than the table of clusters, which is asked for
-    10 to 50 times. Times, parameters and bytes are the clusters' own unless given.
+    texts that are stored with the clusters are shown. Times, parameters and bytes are the clusters'
+    own unless given.
     """
     import numpy as np
+    import pyarrow as pa
     import pyarrow.compute as pc
+
+    from roughly.report.site import shared_folders
+    from roughly.report.tally import Members, Tally
 
     segment = clusters.segment
     known = segment.parameters
     sketcher = Sketcher(w=known.w, select=known.select, seed=known.seed, bits=known.bits)
     own = {"w": known.w, "select": known.select, "bits": known.bits, "seed": known.seed}
-    documents, table = clusters.documents(), clusters.clusters()
-    sizes, counts = np.unique(table.column("size").to_numpy(), return_counts=True)
-    only_identical = _only_identical(documents)
-    series = _series(clusters, len(documents), sizes_at)
+    documents, threshold = len(segment), float(clusters.threshold)
+    numbers, all_sizes, most = _cluster_sizes(clusters.clusters())
+    # The table has names of all clusters, from all over the files.
+    segment.release()
+    pa.default_memory_pool().release_unused()
+    shown = {row["cluster"]: Members(row["representative"], threshold, _MEMBERS) for row in most}
+    tally = Tally(documents, shared_folders(id_parts(segment)), shown)
+    for batch in clusters.document_batches():
+        tally.add(batch)
+        segment.release()
+    only_identical = tally.only_identical(numbers, all_sizes)
+    sizes, counts = np.unique(all_sizes, return_counts=True)
+    sites, sites_in_all = tally.sites(_SITES)
+    series = _series(clusters)
     full = series[-1] if clusters.containment is None else _step(clusters.at(1), Fraction(1))
     pairs = _Pairs(clusters.floor)
     for batch in clusters.pair_batches():
         pairs.add(batch)
-    sites, all_sites = _sites(documents)
+        segment.release()
+    texts = texts or stored_texts(segment)
     if bytes_read is None:
         bytes_read = pc.sum(segment.column("bytes")).as_py() or 0
     contained, contained_floor = clusters.containment, clusters.containment_floor
@@ -190,27 +202,29 @@ def gather(
         title=title,
         parameters=own if parameters is None else dict(parameters),
         linkage=clusters.linkage,
-        threshold=float(clusters.threshold),
+        threshold=threshold,
         floor=float(clusters.floor),
         containment=None if contained is None else float(contained),
         containment_floor=None if contained_floor is None else float(contained_floor),
-        documents=len(documents),
+        documents=documents,
         bytes=bytes_read,
-        clusters=len(table),
+        clusters=len(all_sizes),
         clustered=int(sizes @ counts),
         identical_clusters=len(only_identical),
         identical_documents=int(only_identical.sum()),
-        distinct=len(documents) - full.documents + full.clusters,
-        kinds=_kinds(documents.column("kind")),
+        distinct=documents - full.documents + full.clusters,
+        kinds=tally.kinds,
         sizes=tuple(zip(sizes.tolist(), counts.tolist(), strict=True)),
         pairs=pairs.count,
         pairs_by_containment=pairs.by_containment,
         pairs_in_masses=pairs.in_masses,
         resemblances=pairs.bins(),
         series=series,
-        sites=sites,
-        all_sites=all_sites,
-        largest=_largest(clusters, documents, table, texts or stored_texts(segment), sketcher),
+        sites=tuple(Site(*each) for each in sites),
+        all_sites=sites_in_all,
+        largest=tuple(
+            _largest(row, shown[row["cluster"]], texts, sketcher, threshold) for row in most
+        ),
         phases=tuple(map(_phase, clusters.phases if timings is None else timings)),
         skipped=dict(clusters.skipped.reasons.most_common()),
         ignored=dict(clusters.skipped.ignored.most_common()),
@@ -225,49 +239,28 @@ def _phase(timing: Timing) -> Phase:
     return Phase(timing.name, timing.wall_seconds, timing.cpu_seconds, written, rows)
 
 
-def _series(
-    clusters: Clusters,
-    documents: int,
-    sizes_at: Callable[[Fraction], npt.NDArray[np.int64]] | None,
-) -> tuple[Step, ...]:
+def _series(clusters: Clusters) -> tuple[Step, ...]:
     """From the floor to 1, by round steps; the floor, the threshold and 1 are always among them."""
-    # Stars are made anew for each threshold, components are read off the forest.
-    costly = documents > _MANY or clusters.linkage == "star"
-    parts = _COARSE if costly and sizes_at is None else _FINE
+    parts = _COARSE if clusters.linkage == "star" else _FINE
     wanted = {t for t in (Fraction(i, parts) for i in range(1, parts)) if t > clusters.floor}
     wanted |= {Fraction(clusters.floor), Fraction(clusters.threshold), Fraction(1)}
-    if sizes_at is not None:
-        found = ((threshold, sizes_at(threshold)) for threshold in sorted(wanted))
-        return tuple(Step(float(t), len(sizes), int(sizes.sum())) for t, sizes in found)
     return tuple(_step(clusters.at(t, clusters.containment), t) for t in sorted(wanted))
 
 
 def _step(clusters: Clusters, threshold: Fraction) -> Step:
-    sizes = clusters.clusters().column("size").to_numpy()
+    sizes = clusters.sizes()
     return Step(float(threshold), len(sizes), int(sizes.sum()))
 
 
-def _only_identical(documents: pa.Table) -> npt.NDArray[np.int64]:
-    """The sizes of the clusters that hold nothing but identical documents."""
-    import numpy as np
+def _cluster_sizes(
+    table: pa.Table,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], list[dict[str, Any]]]:
+    """Number and size of every cluster, and the rows of the largest."""
     import pyarrow.compute as pc
 
-    numbers = documents.column("cluster").to_numpy()
-    other = pc.fill_null(pc.not_equal(_text(documents.column("kind")), "identical"), False)
-    sizes = np.bincount(numbers)
-    others = np.bincount(numbers[other.to_numpy(zero_copy_only=False)], minlength=len(sizes))
-    found: npt.NDArray[np.int64] = sizes[(sizes > 1) & (others == 0)]
-    return found
-
-
-def _kinds(column: pa.ChunkedArray) -> dict[str, int]:
-    """Duplicates by kind, in the order of KINDS, then any other."""
-    import pyarrow.compute as pc
-
-    counted = pc.value_counts(pc.drop_null(_text(column))).to_pylist()
-    found = {row["values"]: row["counts"] for row in counted}
-    order = [*KINDS, *sorted(found.keys() - set(KINDS))]
-    return {kind: found[kind] for kind in order if kind in found}
+    order = [("size", "descending"), ("cluster", "ascending")]
+    largest = table.take(pc.select_k_unstable(table, _LARGEST, order)).to_pylist()
+    return table.column("cluster").to_numpy(), table.column("size").to_numpy(), largest
 
 
 class _Pairs:
@@ -300,55 +293,14 @@ class _Pairs:
         return tuple(Bin(*each) for each in pairs)
 
 
-def _sites(documents: pa.Table) -> tuple[tuple[Site, ...], int]:
-    """The sites with most duplicates, and how many sites there are."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from roughly.report.site import sites
-
-    table = pa.table(
-        {"site": sites(documents.column("id")), "kind": _text(documents.column("kind"))}
-    )
-    counted = table.group_by("site").aggregate([([], "count_all"), ("kind", "count")])
-    order = [("kind_count", "descending"), ("count_all", "descending"), ("site", "ascending")]
-    most = counted.sort_by(order).slice(0, _SITES).to_pylist()
-    found = []
-    for row in most:
-        kinds = table.filter(pc.equal(table.column("site"), row["site"])).column("kind")
-        found.append(Site(row["site"], row["count_all"], _kinds(kinds)))
-    return tuple(found), len(counted)
-
-
 def _largest(
-    clusters: Clusters,
-    documents: pa.Table,
-    table: pa.Table,
-    texts: Texts,
-    sketcher: Sketcher,
-) -> tuple[LargeCluster, ...]:
-    import pyarrow.compute as pc
-
-    order = [("size", "descending"), ("cluster", "ascending")]
-    found = []
-    for row in table.sort_by(order).slice(0, _LARGEST).to_pylist():
-        own = documents.filter(pc.equal(documents.column("cluster"), row["cluster"]))
-        first = own.slice(0, _MEMBERS).select(["id", "kind", "resemblance"]).to_pylist()
-        found.append(
-            LargeCluster(
-                row["representative"],
-                row["size"],
-                row["weakest_link"],
-                row["smallest_resemblance"],
-                tuple(Member(each["id"], each["kind"], each["resemblance"]) for each in first),
-                sample(row["representative"], own, texts, sketcher, float(clusters.threshold)),
-            )
-        )
-    return tuple(found)
-
-
-def _text(column: Any) -> Any:
-    """A column of strings as such, however it is encoded."""
-    import pyarrow as pa
-
-    return column.cast(pa.string())
+    row: dict[str, Any], kept: Members, texts: Texts, sketcher: Sketcher, threshold: float
+) -> LargeCluster:
+    return LargeCluster(
+        row["representative"],
+        row["size"],
+        row["weakest_link"],
+        row["smallest_resemblance"],
+        tuple(Member(**each) for each in kept.first.to_pylist()),
+        sample(row["representative"], kept.candidates, texts, sketcher, threshold),
+    )

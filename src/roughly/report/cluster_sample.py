@@ -5,7 +5,7 @@ A text is asked for by its document's id: of some twenty documents, whatever the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from roughly.comparison import Comparison, compare
@@ -23,6 +23,8 @@ Texts = Callable[[str], Text | None]  # by id; None: not at hand
 # Longer texts are not compared for a sample, of which a page shows a few thousand bytes.
 _SAMPLE_BYTES = 4 << 20
 _SAMPLE_TRIES = 5
+# Parts of a segment whose ids are in memory at once.
+_PARTS_HELD = 16
 
 
 class Sample(NamedTuple):
@@ -42,13 +44,23 @@ def sample(
 ) -> Sample | None:
     """The representative and the member that is least like it among those that reach the threshold;
     where none does, the one that is closest, by containment if need be."""
+    first = _document(representative, texts)
+    if first is None:
+        return None
+    for id in likeliest(members, representative, threshold).column("id").to_pylist():
+        second = _document(id, texts)
+        if second is not None:
+            return Sample(first, second, compare(first, second, sketcher=sketcher))
+    return None
+
+
+def likeliest(members: pa.Table, representative: str, threshold: float) -> pa.Table:
+    """The few members that `sample` tries, in its order. Those of some members and of others, put
+    together in document order, have those of all among them."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    first = _document(representative, texts)
-    if first is None:
-        return None
     # An id may stand in several sweeps, and a text is found by its id alone.
     members = members.filter(pc.not_equal(members.column("id"), representative))
     kind = members.column("kind").to_numpy()
@@ -58,11 +70,7 @@ def sample(
     best = np.where(far, -resemblance, resemblance)
     # The last key counts first.
     order = np.lexsort((kind == "identical", best, far & ~held, far))[:_SAMPLE_TRIES]
-    for id in members.column("id").take(pa.array(order)).to_pylist():
-        second = _document(id, texts)
-        if second is not None:
-            return Sample(first, second, compare(first, second, sketcher=sketcher))
-    return None
+    return members.take(pa.array(order))
 
 
 def _document(id: str, texts: Texts) -> Document | None:
@@ -79,10 +87,24 @@ def stored_texts(segment: Segment) -> Texts:
     import pyarrow.compute as pc
 
     def text(id: str) -> Text | None:
-        row = pc.index(segment.ids(), id).as_py() if segment.has_text else -1
-        if row < 0:
-            return None
-        stored = segment.text(np.array([row]))[0].as_py()
-        return stored, bool(segment.column("html")[row].as_py())
+        begin = 0
+        for ids in id_parts(segment) if segment.has_text else ():
+            row = pc.index(ids, id).as_py()
+            if row >= 0:
+                stored = segment.text(np.array([begin + row]))[0].as_py()
+                return stored, bool(segment.column("html")[begin + row].as_py())
+            begin += len(ids)
+        return None
 
     return text
+
+
+def id_parts(segment: Segment) -> Iterator[pa.Array]:
+    """The ids of all documents, in pieces. They lie in files, which leave memory as one goes on."""
+    try:
+        for number, ids in enumerate(segment.ids().chunks, 1):
+            yield ids
+            if number % _PARTS_HELD == 0:
+                segment.release()
+    finally:
+        segment.release()

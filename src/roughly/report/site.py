@@ -6,6 +6,7 @@ there may be tens of millions of ids.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import takewhile
 from typing import Any
 
@@ -17,28 +18,42 @@ _HOST = r"^[A-Za-z][A-Za-z0-9+.\-]*://(?:[^/?#@]*@)?(?P<site>\[[^\]/?#]*\]|[^/?#
 _FOLDER = r"^/*(?P<site>[^/]+)/"
 
 
-def sites(ids: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The site of every id; "" where it names none."""
-    ids = pc.replace_substring_regex(_chunked(ids).cast(pa.large_string()), "^file://", "")
-    hosts = pc.utf8_lower(pc.struct_field(pc.extract_regex(ids, _HOST), "site"))
-    paths = pc.if_else(pc.is_valid(hosts), pa.scalar(None, pa.large_string()), ids)
-    return pc.fill_null(pc.coalesce(hosts, _folders(paths)), "")
-
-
-def _folders(paths: Any) -> Any:
-    """The first folder below those that all paths share; where there is none, the last shared."""
-    paths = pc.if_else(pc.match_substring(paths, "/"), paths, pa.scalar(None, pa.large_string()))
-    ends = pc.min_max(paths).as_py()
-    if ends["min"] is None:
-        return paths
-    # What the first and the last in order begin with, all begin with.
-    both = takewhile(lambda pair: pair[0] == pair[1], zip(ends["min"], ends["max"], strict=False))
-    shared = "".join(character for character, _ in both)
-    shared = shared[: shared.rfind("/") + 1]
+def sites(ids: Any, shared: str | None = None) -> pa.ChunkedArray:
+    """The site of every id; "" where it names none. `shared` are the folders that all paths share,
+    where these ids are not all there are."""
+    hosts, paths = _hosts_and_paths(_chunked(ids))
+    if shared is None:
+        shared = shared_folders([ids])
     below = pc.utf8_slice_codeunits(paths, len(shared))
     folders = pc.struct_field(pc.extract_regex(below, _FOLDER), "site")
+    # Where there is no folder below those that all share: the last of these.
     last = shared.rstrip("/").rpartition("/")[2]
-    return pc.if_else(pc.is_valid(paths), pc.fill_null(folders, last), paths)
+    folders = pc.if_else(pc.is_valid(paths), pc.fill_null(folders, last), paths)
+    return pc.fill_null(pc.coalesce(hosts, folders), "")
+
+
+def shared_folders(columns: Iterable[Any]) -> str:
+    """What all paths among some columns of ids begin with, up to a slash; "" without paths."""
+    first: str | None = None
+    last = ""
+    for ids in columns:
+        ends = pc.min_max(_hosts_and_paths(_chunked(ids))[1]).as_py()
+        if ends["min"] is not None:
+            first = ends["min"] if first is None else min(first, ends["min"])
+            last = max(last, ends["max"])
+    # What the first and the last in order begin with, all begin with.
+    both = takewhile(lambda pair: pair[0] == pair[1], zip(first or "", last, strict=False))
+    shared = "".join(character for character, _ in both)
+    return shared[: shared.rfind("/") + 1]
+
+
+def _hosts_and_paths(ids: pa.ChunkedArray) -> tuple[Any, Any]:
+    """Of every id the one or the other, or neither."""
+    none = pa.scalar(None, pa.large_string())
+    ids = pc.replace_substring_regex(ids.cast(pa.large_string()), "^file://", "")
+    hosts = pc.utf8_lower(pc.struct_field(pc.extract_regex(ids, _HOST), "site"))
+    path = pc.and_(pc.is_null(hosts), pc.match_substring(ids, "/"))
+    return hosts, pc.if_else(path, ids, none)
 
 
 def _chunked(column: Any) -> pa.ChunkedArray:

@@ -36,6 +36,9 @@ FORMAT = 1
 _RUN = "steps.json"  # the parameters of the run
 _FOLDER = "steps"  # a record a step
 
+# Of a value in a message: the inputs of a run may be very many.
+_SHOWN = 300
+
 
 class Steps:
     """What a run in `directory` has done so far.
@@ -184,7 +187,7 @@ class Steps:
         ]
         if differing:
             one, two = (
-                ", ".join(f"{n}={p[n]!r}" if n in p else f"no {n}" for n in sorted(differing))
+                ", ".join(f"{n}={_short(p[n])}" if n in p else f"no {n}" for n in sorted(differing))
                 for p in (before, parameters)
             )
             raise MismatchError(
@@ -219,6 +222,12 @@ class Steps:
         if path.is_relative_to(self.directory):
             return str(path.relative_to(self.directory))
         return str(path.absolute())
+
+
+def _short(value: object) -> str:
+    """A value as a message can show it."""
+    shown = repr(value)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
 
 
 def _size(path: Path) -> int | None:

@@ -38,6 +38,9 @@ class Texts(Protocol):
     def read(self, rows: Rows) -> Iterator[pa.RecordBatch]:
         """`content` and `html` of these rows, ascending, in some batches."""
 
+    def close(self) -> None:
+        """Deletes copies of text."""
+
 
 class Contents:
     """The documents of a segment, from where they came."""
@@ -100,6 +103,8 @@ class Contents:
     def _from_copy(self, rows: Rows) -> Iterator[pa.RecordBatch]:
         assert self._file is not None
         at = np.searchsorted(self._copied, rows)
+        if not np.array_equal(self._copied[np.minimum(at, len(self._copied) - 1)], rows):
+            raise AssertionError("documents are read that were not prepared")
         batch = np.searchsorted(self._starts, at, "right") - 1
         for part in np.split(at, np.flatnonzero(np.diff(batch)) + 1):
             number = int(np.searchsorted(self._starts, part[0], "right")) - 1
@@ -128,7 +133,10 @@ class StoredContents:
         """As Contents.read."""
         if len(rows):
             html = self._columns.take("html", rows)
-            yield pa.record_batch([self._segment.text(rows), html], names=["content", "html"])
+            yield pa.record_batch([self._segment.text(rows), html], schema=SELECTED)
+
+    def close(self) -> None:
+        """Nothing to do."""
 
 
 class JoinedContents:
@@ -153,3 +161,8 @@ class JoinedContents:
     def _divided(self, rows: Rows) -> tuple[tuple[Texts, Rows], tuple[Texts, Rows]]:
         cut = int(np.searchsorted(rows, self._base))
         return (self._first, rows[:cut]), (self._second, rows[cut:] - self._base)
+
+    def close(self) -> None:
+        """As Contents.close."""
+        self._first.close()
+        self._second.close()

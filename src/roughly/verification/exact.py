@@ -47,6 +47,10 @@ class Verifier:
         """Says which rows (ascending) may be asked for."""
         self._contents.prepare(rows)
 
+    def close(self) -> None:
+        """Deletes copies of text."""
+        self._contents.close()
+
     def count(
         self, a: Rows, b: Rows, advance: Callable[[int], None] = lambda n: None
     ) -> tuple[Counts, Counts, Counts]:

@@ -34,16 +34,12 @@ class Window(NamedTuple):
     batches: list[pa.RecordBatch]  # content and html
 
 
-def windows(
-    contents: Texts, a: Rows, b: Rows, size: npt.NDArray[np.int64]
-) -> Iterator[Window]:
+def windows(contents: Texts, a: Rows, b: Rows, size: npt.NDArray[np.int64]) -> Iterator[Window]:
     """All pairs of rows a and b; `size` has the bytes of every row's text."""
     return read_ahead(_windows(contents, a, b, size), 1)
 
 
-def _windows(
-    contents: Texts, a: Rows, b: Rows, size: npt.NDArray[np.int64]
-) -> Iterator[Window]:
+def _windows(contents: Texts, a: Rows, b: Rows, size: npt.NDArray[np.int64]) -> Iterator[Window]:
     order = np.lexsort((b, a))
     ends = np.cumsum(size[a[order]] + size[b[order]])
     begin, done = 0, 0
