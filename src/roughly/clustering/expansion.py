@@ -112,10 +112,11 @@ class Expansion:
         groups = min(max(-(-total * _OCCURRENCE_BYTES // max(self._budget_bytes, 1)), 1), buckets)
         bounds = [buckets * n // groups for n in range(groups + 1)]
         told = 0
+        least = self._sketches.documents_in(self._budget_bytes // 8)
         for number, (first, last) in enumerate(pairwise(bounds)):
             with self._clock("sort"):
                 collector = _core.ListCollector(first, last, cut_off, most_common)
-                for begin, end in steps(self._documents):
+                for begin, end in steps(self._documents, least):
                     collector.add(self._set, begin, end, self._threads)
                     self._release()
                 documents, ends, commonest, elements, cut = collector.finish(self._threads)

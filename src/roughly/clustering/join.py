@@ -87,6 +87,7 @@ class Join:
         self._least_contained = least_contained
         self._clock = Clock() if clock is None else clock
         self._set = sketches.taking_part(rows, budget.resident)
+        self._step = sketches.documents_in(budget.resident // 4)
         self.disk_bytes = 0
         """The most that was on disk at once."""
         with self._clock("sort"):
@@ -100,7 +101,7 @@ class Join:
         rule = MassRule() if rule is None else rule
         with self._clock("pairs"):
             masses = _core.Masses(self._set, _ratio(threshold), *rule)
-            for begin, end in steps(len(self)):
+            for begin, end in steps(len(self), self._step):
                 masses.add(begin, end)
                 self._release()
             found = [NO_HUBS]
@@ -150,7 +151,7 @@ class Join:
         counts = np.zeros(documents, np.uint32)
         ratio = _ratio(floor)
         with _PostingRuns(self._budget, self._scratch) as runs:
-            for begin, end in steps(documents):
+            for begin, end in steps(documents, self._step):
                 with self._clock("sort"):
                     made = self._set.postings(
                         measure,
@@ -209,10 +210,10 @@ class Join:
         table = _core.FrequencyTable(self._set.elements(), size)
         for number in range(table.passes):
             table.clear(number)
-            for begin, end in steps(len(self)):
+            for begin, end in steps(len(self), self._step):
                 table.count(self._set, begin, end, self._threads)
                 self._release()
-            for begin, end in steps(len(self)):
+            for begin, end in steps(len(self), self._step):
                 table.write(self._set, begin, end, self._threads, chunks)
                 self._release()
         self._set.use_frequencies(chunks)

@@ -30,6 +30,11 @@ _PARTS_AT_ONCE = 8
 
 RESIDENT_BYTES = 1 << 26
 
+# Documents whose sketches are looked at before their pages are let go, some 30 MB; or more, so that
+# there are not too many steps.
+STEP_DOCUMENTS = 1 << 14
+_MOST_STEPS = 256
+
 
 @dataclass(frozen=True, slots=True)
 class Sketches:
@@ -82,6 +87,11 @@ class Sketches:
         counts = [np.diff(offsets).astype(np.uint32) for _, offsets in self.chunks]
         return np.concatenate(counts) if counts else np.zeros(0, np.uint32)
 
+    def documents_in(self, size: int) -> int:
+        """About how many documents' sketches have so many bytes: a step's, at least."""
+        total = sum(values.nbytes for values, _ in self.chunks)
+        return max(STEP_DOCUMENTS, len(self) * size // max(total, 1))
+
     def taking_part(self, rows: Rows, resident_bytes: int = RESIDENT_BYTES) -> _core.SketchSet:
         """The sketches of these rows, numbered in this order. If all are more than
         `resident_bytes`, single ones that are wanted here and there are read from their files:
@@ -111,12 +121,6 @@ def _open_files(places: list[tuple[Path, int]]) -> list[tuple[int, int]]:
             return []
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     return [(os.open(path, os.O_RDONLY | os.O_CLOEXEC), first) for path, first in places]
-
-
-# Documents whose sketches are looked at before their pages are let go, some 30 MB; or more, so that
-# there are not too many steps.
-STEP_DOCUMENTS = 1 << 14
-_MOST_STEPS = 256
 
 
 def steps(documents: int, least: int = STEP_DOCUMENTS) -> Iterator[tuple[int, int]]:
