@@ -64,7 +64,7 @@ def test_a_flipped_byte(step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     noticed = 0
     for file in files:
         data = file.read_bytes()
-        places = range(0, len(data), max(len(data) // 40, 1)) if FULL else (len(data) // 2,)
+        places = range(0, len(data), max(len(data) // 6, 1)) if FULL else (len(data) // 2,)
         for at in places:
             path = tmp_path / "damaged"
             shutil.copytree(original, path)

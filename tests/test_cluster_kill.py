@@ -173,7 +173,7 @@ def on_disk(path: Path) -> list[Any]:
 @pytest.mark.parametrize("method", ["join", "expansion", "super", "force"])
 def test_killed_before_each_change_of_a_file(method: str, tmp_path: Path) -> None:
     inputs = write_inputs(tmp_path / "in.jsonl", 100)
-    step = "1" if FULL else "37"
+    step = "5" if FULL else "37"
     server = subprocess.run(
         [sys.executable, "-c", SERVER, str(inputs), str(tmp_path), method, step],
         capture_output=True,
