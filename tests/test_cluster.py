@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import roughly
@@ -11,6 +11,9 @@ from roughly import Sketcher
 from roughly.clustering import Clusters
 from roughly.sample_web import sample_web
 from tests.test_join import corpora
+
+# Every example runs all phases in a directory; tests/test_cluster_run.py has as many again.
+some = settings(max_examples=min(200, settings.default.max_examples))
 
 SELECTIONS = st.sampled_from(["all", "mod:2", "min:9", "adaptive:4", "adaptive:20"])
 
@@ -47,6 +50,7 @@ def expected_clusters(texts: list[str], sketcher: Sketcher, threshold: Fraction)
     return sorted(clusters)
 
 
+@some
 @given(corpora(), SELECTIONS, st.sampled_from(["0.3", "0.5", "0.75", "1"]), st.integers(1, 3))
 def test_clusters_are_the_components(
     texts: list[str], select: str, threshold: str, threads: int
@@ -58,6 +62,7 @@ def test_clusters_are_the_components(
     assert sorted(found) == expected_clusters(texts, sketcher, Fraction(threshold))
 
 
+@some
 @given(corpora(), SELECTIONS)
 def test_any_threshold_from_one_forest(texts: list[str], select: str) -> None:
     sketcher = Sketcher(w=2, select=select)
@@ -68,6 +73,7 @@ def test_any_threshold_from_one_forest(texts: list[str], select: str) -> None:
         assert found.at(threshold).clusters() == anew.clusters()
 
 
+@some
 @given(corpora(), st.randoms(use_true_random=False))
 def test_the_order_of_reading_does_not_matter(texts: list[str], rng: object) -> None:
     documents = named(texts)
@@ -211,6 +217,7 @@ def test_refusals() -> None:
         roughly.cluster(["a"], sketcher=roughly.preset("broder97-super"))
 
 
+@some
 @given(corpora(), st.sampled_from(["all", "mod:2", "adaptive:4"]), st.booleans())
 def test_exact_pairs(texts: list[str], select: str, contains: bool) -> None:
     """Every pair that sketches found, counted on complete sets, if it still reaches the floor."""
