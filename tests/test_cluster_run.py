@@ -176,6 +176,10 @@ def assert_tables(found: Clusters, expected: Expected, documents: list[Document]
     assert [tuple(row.values()) for row in found.clusters().to_pylist()] == wanted
 
 
+# Every example runs all phases, and a plain oracle beside them.
+some = settings(max_examples=min(300, settings.default.max_examples))
+
+
 shares = st.fractions(Fraction(1, 10), 1, max_denominator=12)
 rules = st.one_of(
     st.just(NO_MASSES),
@@ -183,6 +187,7 @@ rules = st.one_of(
 )
 
 
+@some
 @given(
     collections(),
     st.sampled_from(["all", "mod:2", "mod:3", "min:5", "min:40", "adaptive:4", "adaptive:20"]),
@@ -222,6 +227,7 @@ def test_the_join(
         assert_as_expected(replace(found, outcome=loaded), expected)
 
 
+@some
 @given(
     collections(),
     st.sampled_from(["all", "mod:2", "mod:3"]),
@@ -246,6 +252,7 @@ def test_the_expansion(
         assert_as_expected(found, expect(documents, sketcher, wanted))
 
 
+@some
 @given(collections(), st.integers(1, 6), st.integers(1, 6), ways)
 def test_super_shingles(documents: list[Document], length: int, agreeing: int, way: Way) -> None:
     sketcher = Sketcher(w=2, select="perm:60")

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import roughly
@@ -19,6 +19,10 @@ from roughly.clustering.join import MassRule
 from roughly.clustering.settings import settings_for
 from tests.cluster_oracle import Document, Row, collections, expect
 from tests.test_cluster_run import Way, rules, run, shares, ways
+
+
+# Every example runs all phases, and a plain oracle beside them.
+some = settings(max_examples=min(300, settings.default.max_examples))
 
 
 def greedy(pairs: list[Row], count: int, threshold: Fraction) -> list[int]:
@@ -30,6 +34,7 @@ def greedy(pairs: list[Row], count: int, threshold: Fraction) -> list[int]:
     return centre
 
 
+@some
 @given(
     collections(),
     st.sampled_from(["all", "mod:2", "min:30", "adaptive:10"]),
