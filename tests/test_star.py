@@ -20,7 +20,6 @@ from roughly.clustering.settings import settings_for
 from tests.cluster_oracle import Document, Row, collections, expect
 from tests.test_cluster_run import Way, rules, run, shares, ways
 
-
 # Every example runs all phases, and a plain oracle beside them.
 some = settings(max_examples=min(300, settings.default.max_examples))
 
