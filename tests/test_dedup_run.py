@@ -123,7 +123,9 @@ def test_damage_in_the_middle(tmp_path: Path) -> None:
     # The half line before the damage stays, and does not spoil what follows.
     assert lines[-1] == two.splitlines(keepends=True)[1]
     again = roughly.dedup(tmp_path / "b.jsonl")
-    assert (list(again), again.removed) == (list(result), 0)
+    # What is left of the half line may be a document without an id, which has its file's name.
+    names = [id.replace("b.jsonl", "a.jsonl.gz") for id in again]
+    assert (names, again.removed) == (list(result), 0)
 
 
 def test_damage_in_a_web_archive(tmp_path: Path) -> None:
