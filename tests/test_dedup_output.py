@@ -526,19 +526,20 @@ def test_a_place_that_may_not_be_written(lines: Path, tmp_path: Path) -> None:
     assert_error(run, "closed/b.jsonl.unfinished: cannot write: permission denied", "choose")
 
 
-def test_a_full_disk(tmp_path: Path) -> None:
-    """On a file system of its own, which root alone can make."""
+@pytest.mark.parametrize("size_kib", [6000, 8400, 8950])
+def test_a_full_disk(tmp_path: Path, size_kib: int) -> None:
+    """In the second part, while counting, and in the output; on a file system of its own."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], capture_output=True
+        ["mount", "-t", "tmpfs", "-o", f"size={size_kib}k", "tmpfs", str(disk)], capture_output=True
     )
     if mounted.returncode:
         optional("tmpfs", "mount is not allowed here")
     try:
-        text = " ".join(f"w{n}" for n in range(2000))
+        text = " ".join(f"w{n}" for n in range(100))
         with open(tmp_path / "a.jsonl", "w") as file:
-            file.writelines(json.dumps({"text": f"{n} {text}"}) + "\n" for n in range(500))
+            file.writelines(json.dumps({"text": f"{n} {text}"}) + "\n" for n in range(9000))
         run = command("dedup", "a.jsonl", "-o", "disk/b.jsonl", cwd=tmp_path)
         assert run.returncode == 2
         shown = run.stderr.decode().splitlines()

@@ -22,6 +22,7 @@ from roughly import _core
 from roughly.clustering.clock import Clock
 from roughly.clustering.sketches import PairTable, Rows, Sketches, steps
 from roughly.storage.checked import CheckedMap, checked_writer, sidecar
+from roughly.storage.durable import reserve
 
 Measure = Literal["resemblance", "containment"]
 Hubs = npt.NDArray[np.uint32]  # NO_HUB where a document has none
@@ -201,7 +202,7 @@ class Join:
         total = sum(lengths)
         self._frequency_bytes = total
         with tempfile.TemporaryFile(dir=self._scratch) as file:
-            file.truncate(max(total, 1))
+            reserve(file.fileno(), max(total, 1), self._scratch or Path(tempfile.gettempdir()))
             frequencies = np.memmap(file, np.uint8, "r+", shape=(max(total, 1),))
         self._frequencies = frequencies
         ends = np.cumsum([0, *lengths])

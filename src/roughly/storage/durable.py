@@ -43,6 +43,17 @@ def make_directory(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
 
 
+def reserve(descriptor: int, size: int, where: Path) -> None:
+    """Gives a file its size and its room. A mapped file without room would kill the process."""
+    with writing(where):
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(descriptor, 0, size)
+            return
+        zeros = bytes(min(size, 1 << 20))
+        for begin in range(0, size, len(zeros)):
+            os.pwrite(descriptor, zeros[: size - begin], begin)
+
+
 def temporary(path: Path) -> Path:
     """The name a file has while it is written. Always the same: a second try replaces the first."""
     return path.with_name(f".{path.name}{_PART}")
