@@ -248,7 +248,6 @@ def check(
     with (
         patch.object(window, "WINDOW_BYTES", window_bytes),
         patch.object(candidates, "MASS", mass),
-        patch.object(candidates, "_STEP_PAIRS", window_bytes),
     ):
         result = roughly.dedup(
             given_as(documents),

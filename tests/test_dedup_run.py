@@ -187,14 +187,14 @@ def noisy_mass(seed: int) -> list[dict[str, Any]]:
 
 def test_more_pairs_in_masses_than_memory_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidates, "MASS", MassRule(2, 1, 1))
-    real = candidates.CandidateFinder.extend
+    real = candidates.CandidateFinder.reopen
 
-    def extend(self: candidates.CandidateFinder, *arguments: Any) -> bool:
+    def reopen(self: candidates.CandidateFinder, *arguments: Any) -> bool:
         # From now on there is no room left.
         monkeypatch.setattr(candidates, "_PAIR_BYTES", 1 << 60)
         return real(self, *arguments)
 
-    monkeypatch.setattr(candidates.CandidateFinder, "extend", extend)
+    monkeypatch.setattr(candidates.CandidateFinder, "reopen", reopen)
     told = []
     for seed in range(20):
         monkeypatch.setattr(candidates, "_PAIR_BYTES", 64)

@@ -313,3 +313,56 @@ def test_sketches_read_from_their_files(tmp_path: Path) -> None:
     masses = expected_hubs(batch, Fraction(1, 2), MassRule(2, 4, 4), list(rows))
     wanted = every_pair(batch, "resemblance", Fraction(3, 10), list(rows), masses)
     assert sorted(map(tuple, found[1])) == wanted and len(wanted) > 100
+
+
+@given(
+    corpora(),
+    st.sampled_from(SELECTIONS),
+    st.sampled_from(["resemblance", "containment"]),
+    st.sampled_from([Fraction(1, 5), Fraction(1, 2), Fraction(1)]),
+    st.integers(1, 3),
+    st.data(),
+)
+def test_groups_and_partners(
+    texts: list[str],
+    select: str,
+    measure: str,
+    floor: Fraction,
+    threads: int,
+    data: st.DataObject,
+) -> None:
+    """Pairs inside a group are left out, and those of some documents are found by themselves."""
+    if select.startswith("min") and measure == "containment":
+        return
+    batch = Sketcher(w=2, select=select).sketch_batch(texts)
+    rows = list(range(len(texts)))
+    every = every_pair(batch, measure, floor, rows)
+    join = Join(
+        Sketches.of_batch(batch),
+        np.arange(len(rows), dtype=np.uint32),
+        threads=threads,
+        budget=SMALL,
+    )
+
+    group = data.draw(
+        st.lists(st.sampled_from([None, 0, 1]), min_size=len(rows), max_size=len(rows))
+    )
+    groups = np.array([_core.NO_HUB if g is None else g for g in group], np.uint32)
+    found = [
+        tuple(row)
+        for level in join.levels
+        for table in join.pairs(measure, floor, level, groups=groups)  # type: ignore[arg-type]
+        for row in table.tolist()
+    ]
+    outside = [p for p in every if group[p[0]] is None or group[p[0]] != group[p[1]]]
+    assert sorted(found) == outside
+
+    marked = np.array([g is None for g in group], bool)
+    some = data.draw(st.lists(st.sampled_from(rows), unique=True)) if rows else []
+    partners = join.partners(measure, floor, np.array(sorted(some), np.uint32), marked)  # type: ignore[arg-type]
+    wanted = [
+        (a, b, *counts)
+        for a, b, *counts in every
+        if (a in some and (b in some or marked[b])) or (b in some and marked[a])
+    ]
+    assert sorted(map(tuple, partners.tolist())) == wanted

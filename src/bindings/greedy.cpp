@@ -25,7 +25,8 @@ std::span<const T> view(const InputArray<T>& array) {
 // The columns as candidates, after making sure that they belong together.
 Candidates checked(const InputTable<uint32_t, 4>& pairs, const InputArray<uint8_t>& exact,
                    const InputTable<uint32_t, 2>& parts, const InputArray<uint32_t>& place,
-                   const InputArray<uint32_t>& last, Ratio threshold, Ratio containment) {
+                   const InputArray<uint32_t>& last, Ratio threshold, Ratio containment,
+                   double margin) {
     static_assert(sizeof(Pair) == 4 * sizeof(uint32_t) && sizeof(Parts) == 2 * sizeof(uint32_t));
     const Candidates made{
         {reinterpret_cast<const Pair*>(pairs.data()), pairs.shape(0)},
@@ -35,6 +36,7 @@ Candidates checked(const InputTable<uint32_t, 4>& pairs, const InputArray<uint8_
         view(last),
         threshold,
         containment,
+        margin,
     };
     bool right = made.exact.size() == made.pairs.size() && made.last.size() == made.place.size() &&
                  (containment.denominator == 0 || made.parts.size() == made.pairs.size());
@@ -51,10 +53,11 @@ void bind_greedy(nb::module_& module) {
         "greedy_decide",
         [](InputTable<uint32_t, 4> pairs, InputArray<uint8_t> exact, InputTable<uint32_t, 2> parts,
            InputArray<uint32_t> place, InputArray<uint32_t> last,
-           std::pair<uint64_t, uint64_t> threshold, std::pair<uint64_t, uint64_t> containment) {
+           std::pair<uint64_t, uint64_t> threshold, std::pair<uint64_t, uint64_t> containment,
+           double margin) {
             const Candidates candidates =
                 checked(pairs, exact, parts, place, last, {threshold.first, threshold.second},
-                        {containment.first, containment.second});
+                        {containment.first, containment.second}, margin);
             Round round;
             {
                 nb::gil_scoped_release release;
@@ -63,6 +66,7 @@ void bind_greedy(nb::module_& module) {
             return std::pair(to_array(std::move(round.fate)), to_array(std::move(round.wanted)));
         },
         "pairs"_a, "exact"_a, "parts"_a, "place"_a, "last"_a, "threshold"_a, "containment"_a,
+        "margin"_a,
         "One round of the dedup rule: the fate of each document (0 undecided, 1 kept, 2 removed), "
         "and the pairs that must be counted exactly before the next round.");
     module.def(
@@ -70,10 +74,11 @@ void bind_greedy(nb::module_& module) {
         [](InputTable<uint32_t, 4> pairs, InputArray<uint8_t> exact, InputTable<uint32_t, 2> parts,
            InputArray<uint32_t> place, InputArray<uint32_t> last,
            std::pair<uint64_t, uint64_t> threshold, std::pair<uint64_t, uint64_t> containment,
-           InputArray<uint8_t> fate, InputArray<uint32_t> documents, InputArray<uint32_t> places) {
+           double margin, InputArray<uint8_t> fate, InputArray<uint32_t> documents,
+           InputArray<uint32_t> places) {
             const Candidates candidates =
                 checked(pairs, exact, parts, place, last, {threshold.first, threshold.second},
-                        {containment.first, containment.second});
+                        {containment.first, containment.second}, margin);
             bool right = fate.size() == place.size() && documents.size() == places.size();
             for (size_t i = 0; i < documents.size(); ++i)
                 right = right && documents.data()[i] < place.size();
@@ -86,7 +91,7 @@ void bind_greedy(nb::module_& module) {
             return to_table<uint64_t, 2>(std::move(reasons));
         },
         "pairs"_a, "exact"_a, "parts"_a, "place"_a, "last"_a, "threshold"_a, "containment"_a,
-        "fate"_a, "documents"_a, "places"_a,
+        "margin"_a, "fate"_a, "documents"_a, "places"_a,
         "Why documents go: for each the pair with the best kept document before its place (2^64 - "
         "1: none), and 1 if it goes by containment only.");
 }

@@ -1,6 +1,10 @@
-// Files in memory. Python's own `mmap` keeps a file descriptor for each map (until 3.13, which lets
-// one say no), and a corpus of thousands of files would meet the limit on those.
+// Files in memory, and memory that goes back to the system. Python's own `mmap` keeps a file
+// descriptor for each map (until 3.13, which lets one say no), and a corpus of thousands of files
+// would meet the limit on those.
 #include <sys/mman.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <memory>
 
@@ -49,6 +53,15 @@ void bind_mapping(nb::module_& module) {
                 madvise(const_cast<uint8_t*>(mapped.data()), mapped.size(), MADV_DONTNEED);
         },
         "mapped"_a, "Takes an array of `map_file` out of this process's memory; it stays valid.");
+    module.def(
+        "give_back_memory",
+        [] {
+#ifdef __GLIBC__
+            malloc_trim(0);
+#endif
+        },
+        nb::call_guard<nb::gil_scoped_release>(),
+        "Returns freed memory to the system; for the end of a phase that needed much.");
 }
 
 }  // namespace roughly

@@ -16,6 +16,7 @@
 #include "level_join.hpp"
 #include "mass.hpp"
 #include "measure.hpp"
+#include "partner.hpp"
 #include "posting.hpp"
 
 namespace nb = nanobind;
@@ -230,13 +231,14 @@ class OwningLevelIndex {
    public:
     OwningLevelIndex(const OwningSketchSet& sketches, std::string_view measure, Fraction floor,
                      uint8_t level, std::vector<Run> runs, InputArray<uint32_t> counts,
-                     InputArray<uint32_t> hubs, size_t least_contained, size_t first_bucket,
-                     size_t last_bucket, size_t threads)
-        : sketches_(sketches.counted()), counts_(counts), hubs_(hubs) {
+                     InputArray<uint32_t> hubs, InputArray<uint32_t> groups, size_t least_contained,
+                     size_t first_bucket, size_t last_bucket, size_t threads)
+        : sketches_(sketches.counted()), counts_(counts), hubs_(hubs), groups_(groups) {
         JoinRule rule = join_rule(sketches_, measure, floor);
         rule.least_contained = least_contained;
         const size_t documents = sketches_.count;
         bool right = counts.size() == documents && (hubs.size() == 0 || hubs.size() == documents) &&
+                     (groups.size() == 0 || groups.size() == documents) &&
                      first_bucket < last_bucket && last_bucket <= buckets && level <= 63;
         for (size_t i = 0; right && i < hubs.size(); ++i)
             right = hubs.data()[i] == no_hub || hubs.data()[i] < i;
@@ -260,6 +262,7 @@ class OwningLevelIndex {
                              level,
                              {counts.data(), counts.size()},
                              {hubs.data(), hubs.size()},
+                             {groups.data(), groups.size()},
                              first_bucket,
                              last_bucket};
         nb::gil_scoped_release release;
@@ -279,7 +282,7 @@ class OwningLevelIndex {
 
    private:
     SketchSet sketches_;
-    InputArray<uint32_t> counts_, hubs_;
+    InputArray<uint32_t> counts_, hubs_, groups_;
     std::unique_ptr<LevelIndex> index_;
 };
 
@@ -337,6 +340,24 @@ auto expand_lists(const OwningSketchSet& self, std::vector<Lists> lists,
     return to_table<uint32_t, 4>(std::move(pairs));
 }
 
+auto partners(const OwningSketchSet& self, std::string_view measure, Fraction floor,
+              InputArray<uint32_t> documents, InputArray<uint8_t> with, size_t begin, size_t end,
+              size_t threads) {
+    const JoinRule rule = join_rule(self.set(), measure, floor);
+    self.check_range(begin, end);
+    bool right = with.size() == self.set().count;
+    for (size_t i = 0; right && i < documents.size(); ++i)
+        right = documents.data()[i] < self.set().count;
+    if (!right) throw std::invalid_argument("partners: a document beyond the last one");
+    std::vector<Pair> pairs;
+    {
+        nb::gil_scoped_release release;
+        pairs = find_partners(self.set(), rule, {documents.data(), documents.size()},
+                              {with.data(), with.size()}, begin, end, threads);
+    }
+    return to_table<uint32_t, 4>(std::move(pairs));
+}
+
 auto measure_pairs(const OwningSketchSet& self, std::string_view name, PairTable table,
                    size_t threads) {
     const Measure kind = measure_argument(name);
@@ -374,6 +395,10 @@ void bind_sketch_set(nb::module_& module) {
              "Adds to each document how often it comes before another one in a list.")
         .def("expand", &expand_lists, "lists"_a, "expansions"_a, "floor"_a, "begin"_a, "end"_a,
              "threads"_a, "Pairs whose first document is from begin to end: a, b, common, sampled.")
+        .def("partners", &partners, "measure"_a, "floor"_a, "documents"_a, "marks"_a, "begin"_a,
+             "end"_a, "threads"_a,
+             "Pairs of some documents with each other and with marked ones that reach the floor; "
+             "those found at documents from begin to end.")
         .def("measure", &measure_pairs, "measure"_a, "pairs"_a, "threads"_a,
              "The same pairs with their common and sampled elements counted.");
     nb::class_<FrequencyTable>(module, "FrequencyTable",
@@ -404,7 +429,7 @@ void bind_sketch_set(nb::module_& module) {
             nb::keep_alive<1, 2>(), "sketches"_a, "threshold"_a, "least_frequency"_a, "keys"_a,
             "heads"_a)
         .def("add", &Masses::add, nb::call_guard<nb::gil_scoped_release>(), "begin"_a, "end"_a,
-             "Takes the keys of documents from begin to end; all come in their order.")
+             "threads"_a, "Takes the keys of documents from begin to end; all come in their order.")
         .def("hubs", &hubs, "begin"_a, "end"_a, "threads"_a,
              "Their hubs, once all have been added; 2^32 - 1 for none.");
     nb::class_<ListCollector>(module, "ListCollector",
@@ -435,10 +460,11 @@ void bind_sketch_set(nb::module_& module) {
     nb::class_<OwningLevelIndex>(module, "LevelIndex",
                                  "Postings of one level by key, ready to be probed.")
         .def(nb::init<const OwningSketchSet&, std::string_view, Fraction, uint8_t, std::vector<Run>,
-                      InputArray<uint32_t>, InputArray<uint32_t>, size_t, size_t, size_t, size_t>(),
+                      InputArray<uint32_t>, InputArray<uint32_t>, InputArray<uint32_t>, size_t,
+                      size_t, size_t, size_t>(),
              nb::keep_alive<1, 2>(), "sketches"_a, "measure"_a, "floor"_a, "level"_a, "runs"_a,
-             "counts"_a, "hubs"_a, "least_contained"_a, "first_bucket"_a, "last_bucket"_a,
-             "threads"_a)
+             "counts"_a, "hubs"_a, "groups"_a, "least_contained"_a, "first_bucket"_a,
+             "last_bucket"_a, "threads"_a)
         .def("probe", &OwningLevelIndex::probe, "begin"_a, "end"_a, "threads"_a,
              "Pairs found by documents from begin to end: a, b, common, sampled.");
     module.attr("POSTING_BUCKETS") = buckets;

@@ -1,5 +1,7 @@
 #include "greedy.hpp"
 
+#include <algorithm>
+
 namespace roughly {
 
 namespace {
@@ -50,6 +52,15 @@ bool removes(const Candidates& candidates, uint64_t pair) {
            contains(candidates, pair, true);
 }
 
+double resemblance(const Pair& pair) {
+    return pair.sampled ? static_cast<double>(pair.common) / pair.sampled : 0;
+}
+
+// Whether a pair that is no exact one may be a better reason than one of resemblance `best`.
+bool may_be_best(const Candidates& candidates, uint64_t pair, double best) {
+    return resemblance(candidates.pairs[pair]) + candidates.margin >= best;
+}
+
 }  // namespace
 
 Round decide(const Candidates& candidates) {
@@ -59,9 +70,13 @@ Round decide(const Candidates& candidates) {
     Round round;
     round.fate.assign(documents, undecided);
     std::vector<uint8_t> guess(documents, undecided);
+    std::vector<double> best(documents, 0);  // resemblance of exact pairs by which they may go
     std::vector<uint8_t> wanted(candidates.pairs.size(), 0);
+    std::vector<uint64_t> asked;  // pairs with documents that seem to stay, not exact
     for (size_t b = 0; b < documents; ++b) {
-        bool goes = false, open = false, seems_to_go = false;
+        bool goes = false, open = false, may_go = false, seems_to_go = false;
+        size_t failed = 0;
+        asked.clear();
         for (const uint64_t p : earlier.of(b)) {
             const uint32_t a = candidates.pairs[p].a;
             if (round.fate[a] == removed) continue;
@@ -69,20 +84,43 @@ Round decide(const Candidates& candidates) {
             const bool certain = round.fate[a] == kept;
             open |= !certain || !exact;
             if (guess[a] != kept) continue;
-            wanted[p] |= !exact;
-            if (!removes(candidates, p)) continue;
-            goes |= certain && exact;
-            seems_to_go = true;
+            const bool removing = removes(candidates, p);
+            seems_to_go |= removing;
+            if (!exact) {
+                asked.push_back(p);
+            } else if (removing) {
+                goes |= certain;
+                may_go = true;
+                best[b] = std::max(best[b], resemblance(candidates.pairs[p]));
+            } else {
+                ++failed;
+            }
         }
         round.fate[b] = goes ? removed : open ? undecided : kept;
-        guess[b] = goes || seems_to_go ? removed : kept;
+        guess[b] = seems_to_go ? removed : kept;
+        // By containment another pair may be the better reason whatever its resemblance.
+        const bool all = !seems_to_go || candidates.containment.denominator != 0;
+        if (!all && !may_go) {
+            // The most likely reason is enough; after it has failed twice as many.
+            const size_t few = std::min(failed + 1, asked.size());
+            std::partial_sort(asked.begin(), asked.begin() + static_cast<std::ptrdiff_t>(few),
+                              asked.end(), [&](uint64_t x, uint64_t y) {
+                                  const double p = resemblance(candidates.pairs[x]);
+                                  const double q = resemblance(candidates.pairs[y]);
+                                  return p != q ? p > q : x < y;
+                              });
+            asked.resize(few);
+        }
+        for (const uint64_t p : asked)
+            wanted[p] |= all || !may_go || may_be_best(candidates, p, best[b]);
         // A document that is equivalent to an earlier one that went, and that comes after this one,
         // may have this one for its best.
         if (guess[b] == kept)
             for (const uint64_t p : earlier.of(b)) {
                 const uint32_t a = candidates.pairs[p].a;
                 if (guess[a] == removed && candidates.last[a] > candidates.place[b])
-                    wanted[p] |= !candidates.exact[p];
+                    wanted[p] |= !candidates.exact[p] && (candidates.containment.denominator != 0 ||
+                                                          may_be_best(candidates, p, best[a]));
             }
     }
     for (uint64_t p = 0; p < wanted.size(); ++p)
@@ -105,6 +143,7 @@ std::vector<Reason> find_reasons(const Candidates& candidates, std::span<const u
         uint32_t best_document = 0;
         const auto consider = [&](uint64_t p, uint32_t other, bool later) {
             if (fate[other] != kept || candidates.place[other] >= places[i]) return;
+            if (!candidates.exact[p]) return;  // not the best, or it would have been counted
             const Pair& pair = candidates.pairs[p];
             const bool near = reaches(pair, candidates.threshold);
             if (!near && !contains(candidates, p, later)) return;

@@ -3,9 +3,10 @@
 // goes by a chain.
 //
 // Counting a pair exactly is dear, and most pairs need not be: a pair matters only if its earlier
-// document stays. So deciding goes in rounds. A round decides what the exact pairs allow and says
-// which further pairs are wanted; it guesses from the estimates what will stay, so that two or
-// three rounds are enough, but no guess ever decides anything.
+// document stays, and of a document that goes only those that may be the best reason. So deciding
+// goes in rounds. A round decides what the exact pairs allow and says which further pairs are
+// wanted; it guesses from the estimates what will stay, so that a few rounds are enough, but no
+// guess ever decides who goes.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +35,7 @@ struct Candidates {
     std::span<const uint32_t> last;   // the place of the last document that is equivalent to it
     Ratio threshold;
     Ratio containment;  // denominator 0: containment does not count
+    double margin;      // no estimate is lower by more: what cannot be the best is not counted
 };
 
 enum class Fate : uint8_t { undecided = 0, kept = 1, removed = 2 };
@@ -44,7 +46,8 @@ struct Round {
 };
 
 // While a document is undecided there are pairs wanted; when none is, all is decided, and whatever
-// `find_reasons` looks at is exact.
+// `find_reasons` looks at is exact. Without an estimate that is lower by more than the margin it
+// finds the best; with one it may find a reason that is not quite the best.
 Round decide(const Candidates& candidates);
 
 struct Reason {

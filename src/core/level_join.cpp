@@ -12,7 +12,7 @@ namespace {
 
 // A document as it is found under an element.
 struct Entry {
-    uint32_t group;  // the hub it belongs to, or no_hub
+    uint32_t group;  // it has no pairs inside, or no_hub
     uint32_t count;  // its elements at the level
     uint32_t document;
     uint32_t position;
@@ -224,7 +224,9 @@ class Prober {
 };
 
 // Whose pairs are not looked for: a hub and those that have it, except hubs with another hub.
-std::vector<uint32_t> groups_of(std::span<const uint32_t> hubs) {
+std::vector<uint32_t> groups_of(const LevelJoin& join) {
+    if (!join.groups.empty()) return {join.groups.begin(), join.groups.end()};
+    const std::span<const uint32_t> hubs = join.hubs;
     std::vector<uint32_t> groups(hubs.begin(), hubs.end());
     for (const uint32_t hub : hubs)
         if (hub != no_hub && hubs[hub] == no_hub) groups[hub] = hub;
@@ -280,7 +282,7 @@ class LevelIndex::Lists {
 };
 
 LevelIndex::LevelIndex(const LevelJoin& join, std::span<const PostingRun> runs, size_t threads)
-    : join_(join), groups_(groups_of(join.hubs)) {
+    : join_(join), groups_(groups_of(join)) {
     std::vector<Index> parts(join.last_bucket - join.first_bucket);
     in_parallel(parts.size(), threads, [&] {
         return [&, indexer = Indexer(join_, groups_),

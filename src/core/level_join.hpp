@@ -31,6 +31,7 @@ struct LevelJoin {
     uint8_t level;
     std::span<const uint32_t> counts;  // from make_postings
     std::span<const uint32_t> hubs;    // mass.hpp; empty for none
+    std::span<const uint32_t> groups;  // in which no pairs are looked for; empty: those of the hubs
     size_t first_bucket;
     size_t last_bucket;
 };
@@ -42,7 +43,7 @@ class LevelIndex {
     ~LevelIndex();
 
     // The pairs in which a document from `begin` to `end` is the prober, ascending by (a, b). Left
-    // out are pairs of documents with the same hub, and of one with its hub.
+    // out are pairs of documents of the same group (no_hub is none), and of one with its hub.
     std::vector<Pair> probe(size_t begin, size_t end, size_t threads) const;
 
    private:

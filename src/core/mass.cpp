@@ -165,10 +165,23 @@ Masses::Masses(const SketchSet& sketches, Ratio threshold, const MassRule& rule)
 
 Masses::~Masses() = default;
 
-void Masses::add(size_t begin, size_t end) {
-    for (size_t document = begin; document < end; ++document)
-        for (const uint64_t key : Keys(sketches_, document, rule_))
-            heads_->add(key, static_cast<uint32_t>(document));
+void Masses::add(size_t begin, size_t end, size_t threads) {
+    // Finding the keys takes long, adding them must go in order.
+    constexpr size_t block = 256;
+    std::vector<std::vector<Keys>> keys((end - begin + block - 1) / block);
+    in_parallel(keys.size(), threads, [&] {
+        return [&](size_t piece) {
+            const size_t first = begin + piece * block;
+            for (size_t i = first; i < std::min(end, first + block); ++i)
+                keys[piece].emplace_back(sketches_, i, rule_);
+        };
+    });
+    auto document = static_cast<uint32_t>(begin);
+    for (const auto& piece : keys)
+        for (const Keys& own : piece) {
+            for (const uint64_t key : own) heads_->add(key, document);
+            ++document;
+        }
 }
 
 std::vector<uint32_t> Masses::hubs(size_t begin, size_t end, size_t threads) const {

@@ -37,7 +37,7 @@ class Masses {
     ~Masses();
 
     // Takes the keys of the documents from `begin` to `end`; all documents come in their order.
-    void add(size_t begin, size_t end);
+    void add(size_t begin, size_t end, size_t threads);
 
     // When all have been added: the hub of each document from `begin` to `end`, or no_hub.
     std::vector<uint32_t> hubs(size_t begin, size_t end, size_t threads) const;

@@ -67,3 +67,13 @@ def sketched(
     """Every batch of documents with its sketches; the next batches are read meanwhile."""
     for batch in read_ahead(documents):
         yield batch, sketcher.sketch_documents(batch, threads).columns
+
+
+def give_back_memory() -> None:
+    """Returns what a phase has freed to the system, which allocators do not do by themselves."""
+    import pyarrow as pa
+
+    from roughly import _core
+
+    pa.default_memory_pool().release_unused()
+    _core.give_back_memory()

@@ -32,6 +32,7 @@ _Ends = npt.NDArray[np.uint64]  # where each bucket of a run ends
 _ENTRY_BYTES = 16
 
 NO_HUBS: Hubs = np.zeros(0, np.uint32)
+NO_PAIRS: PairTable = np.zeros((0, 4), np.uint32)
 
 # Documents that are compared with others, all over the files, before the pages of these are let go.
 _PROBE_DOCUMENTS = 1 << 12
@@ -103,7 +104,7 @@ class Join:
         with self._clock("pairs"):
             masses = _core.Masses(self._set, _ratio(threshold), *rule)
             for begin, end in steps(len(self), self._step):
-                masses.add(begin, end)
+                masses.add(begin, end, self._threads)
                 self._release()
             found = [NO_HUBS]
             for begin, end in steps(len(self), _PROBE_DOCUMENTS):
@@ -117,6 +118,26 @@ class Join:
         pairs = np.zeros((len(members), 4), np.uint32)
         pairs[:, 0], pairs[:, 1] = hubs[members], members
         return self.measure("resemblance", pairs)
+
+    def partners(
+        self,
+        measure: Measure,
+        floor: Fraction,
+        documents: Rows,
+        marked: npt.NDArray[np.bool_],
+    ) -> PairTable:
+        """Every pair that reaches the floor of two of these documents, or of one of them and a
+        marked one. All documents are looked at, so there should be few of the former."""
+        found = [NO_PAIRS]
+        marks = marked.view(np.uint8)
+        for begin, end in steps(len(self), self._step):
+            found.append(
+                self._set.partners(
+                    measure, _ratio(floor), documents, marks, begin, end, self._threads
+                )
+            )
+            self._release()
+        return np.concatenate(found)
 
     def measure(self, measure: Measure, pairs: PairTable) -> PairTable:
         """The same pairs, counted."""
@@ -136,10 +157,12 @@ class Join:
         level: int,
         hubs: Hubs = NO_HUBS,
         advance: Callable[[int], None] = lambda n: None,
+        groups: Hubs = NO_HUBS,
     ) -> Iterator[PairTable]:
         """Every pair that meets at this level and reaches the floor, once, in tables, except those
-        of documents with the same hub and of one with its hub. `advance` is told of documents
-        done; each comes by twice."""
+        of documents with the same hub and of one with its hub, or those of documents of the same
+        group (a number, NO_HUB for none), if groups are given instead. `advance` is told of
+        documents done; each comes by twice."""
         documents = len(self)
         kept = self._sketches.kept()[self._rows]
         natives = kept[(self._sketches.level[self._rows] == level) & (kept > 0)]
@@ -181,6 +204,7 @@ class Join:
                         runs.slices(first, last),
                         counts,
                         hubs,
+                        groups,
                         self._least_contained,
                         first,
                         last,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from roughly import _core
 from roughly.documents.skipped import Skipped, Unread
-from roughly.pipeline import sketched
+from roughly.pipeline import give_back_memory, sketched
 from roughly.storage.segment import Segment, SegmentWriter
 from roughly.storage.steps import Steps
 
@@ -82,7 +82,9 @@ def write_segment(
             advance(read - done)
             done = read
         names = [source.name for source in documents.sources]
-        return writer.finish(names, plain_skipped(documents.skipped))
+        segment = writer.finish(names, plain_skipped(documents.skipped))
+    give_back_memory()
+    return segment
 
 
 def behind(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:

@@ -1,21 +1,22 @@
 """Pairs of documents that may be near duplicates, by their sketches, and how much is known of them.
 
 A pair's documents are known by their position in `rows`, the documents that take part, in keep
-order. Every pair is found whose estimate reaches a floor, with one exception: in a mass, where very
-many documents resemble the same one, their hub (src/core/mass.hpp), the pairs among them are left
-out at first. Nearly all of them go because of the hub, and the pairs of documents that go decide
-nothing. `extend` adds the pairs of those that stay all the same, so nothing is lost in the end, and
-the work stays far below the square of the mass.
+order. Every pair is found whose estimate reaches a floor, with one exception. Whoever seems to
+resemble an earlier one at the threshold, its hub (src/core/mass.hpp), will most likely go, and the
+pairs of two that go decide nothing: such documents are *idle*, and pairs of two idle ones are left
+out. The others are *open*. `reopen` opens idle ones that stay all the same and adds their pairs, so
+nothing is lost in the end: of two documents that stay, and of one that stays and one that goes, the
+pair has been looked at. So the work stays far below the square of a mass of alike documents.
 
 The first documents may be pinned: they stay in any case, and no pair of two of them is made. They
 may be near duplicates of each other, and one of them is reason enough to go: so of the pairs with
-pinned ones each document has its hub's and the few of the largest estimates. Those that stay for
-all that get the others, by `extend` and `widen`, so that everybody who must go does.
+pinned ones each document has the few of the largest estimates. Those that stay for all that get the
+others, by `widen`, so that everybody who must go does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -25,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly import _core
-from roughly.clustering.join import Budget, Hubs, Join, MassRule, Measure
+from roughly.clustering.join import Budget, Join, MassRule, Measure
 from roughly.clustering.sketches import RESIDENT_BYTES, PairTable
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.errors import ParameterError
@@ -36,16 +37,18 @@ if TYPE_CHECKING:
 
 Rows = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int64]
+Rows32 = npt.NDArray[np.uint32]
 
-# Smaller masses than those of clusters count: whoever goes because of a hub needs no other pairs.
-MASS = MassRule(least_frequency=8)
+# Two documents are a mass here: whoever goes because of a hub needs no other pairs.
+MASS = MassRule(least_frequency=2)
+
+# Groups whose documents have no pairs with each other.
+_IDLE, _PINNED = 0, 1
 
 # Of each document the pairs with pinned ones that are looked at first.
 _BEST = 8
 # Pairs that are gathered before all but the best are dropped.
 _GATHERED_PAIRS = 1 << 20
-# Pairs within masses that are measured at once.
-_STEP_PAIRS = 1 << 22
 _KEPT = 1
 # What a pair takes for a moment, while tables are put together.
 _PAIR_BYTES = 64
@@ -100,53 +103,58 @@ class CandidateFinder:
         self._pairs = 0
         self._memory_bytes = memory_bytes
         self._whole = self._whole_sketches()
-        hubs = self._join.hubs(rule.threshold, MASS)
-        self._masses = _Masses(hubs)
-        self._links = hubs.copy()
-        self._links[:pinned] = _core.NO_HUB
-        self._hubs = _without_pinned_pairs(hubs, pinned)
+        self._hubs = self._join.hubs(rule.threshold, MASS)
+        self._groups = np.where(self._hubs != _core.NO_HUB, _IDLE, _core.NO_HUB).astype(np.uint32)
+        self._groups[:pinned] = _PINNED
+        self._opened = 1  # of the idle ones with one hub, at a time
         self._thinned = np.zeros(len(rows), dtype=bool)  # pairs with pinned ones were dropped
 
     def find(self, progress: Progress = no_progress) -> Candidates:
-        """All pairs but those within masses, and all but the best with pinned documents."""
-        return self._known(self._joined(self._join.hub_links(self._links), progress))
+        """All pairs but those of two idle documents, and all but the best with pinned ones."""
+        return self._known(self._joined(progress))
 
-    def _joined(
-        self,
-        links: PairTable,
-        progress: Progress,
-        only: npt.NDArray[np.bool_] | None = None,
-    ) -> PairTable:
-        """These links, and all pairs that a join finds, measured; or `only` those of some documents
-        with pinned ones, none dropped."""
+    def _joined(self, progress: Progress, only: npt.NDArray[np.bool_] | None = None) -> PairTable:
+        """All pairs that a join finds, measured; or `only` those of some documents with pinned
+        ones, none dropped."""
         joins = len(self._join.levels) * (1 if self._containment_floor is None else 2)
         # Each document comes by twice in each of them.
         advance = progress("pairs", 2 * len(self._rows) * joins, "documents")
-        found = self._table("resemblance", self._floor, self._rule.threshold, advance, only)
-        pairs = np.concatenate((found, links))
+        pairs = self._table("resemblance", advance, only)
         if self._containment_floor is not None:
-            least = self._rule.containment
-            floor = self._containment_floor
-            more = self._table("containment", floor, least, advance, only)
+            more = self._table("containment", advance, only)
             more = more[~np.isin(_keys(more), _keys(pairs))]
             pairs = np.concatenate((pairs, self._join.measure("resemblance", more)))
         return pairs
 
-    def extend(self, candidates: Candidates, fate: npt.NDArray[np.uint8]) -> bool:
-        """Adds the pairs within masses of documents that stay, some of them at a time; whether
+    def reopen(self, candidates: Candidates, fate: npt.NDArray[np.uint8]) -> bool:
+        """Opens idle documents that stay, some of them at a time, and adds their pairs; whether
         there were any left."""
-        open_ = fate == _KEPT
-        open_[: self._pinned] = False
-        chosen = self._masses.choose(open_)
+        idle = self._groups == _IDLE
+        chosen = self._first_of_hubs(np.flatnonzero(idle & (fate == _KEPT)))
         if not len(chosen):
             return False
-        added = []
-        for pairs in self._masses.pairs(chosen):
-            reaching = self._reaching(pairs)
-            self._take_room(len(reaching), self._floor)
-            added.append(self._known(reaching))
-        candidates.add(added)
+        self._opened *= 2
+        least = [self._floor_at("resemblance", level) for level in self._join.levels]
+        # Pairs with open ones are there already.
+        pairs = self._join.partners("resemblance", min(least), chosen, idle)
+        pairs = self._likely(pairs)
+        if self._containment_floor is not None:
+            floor = self._containment_floor
+            more = self._join.partners("containment", floor, chosen, idle)
+            more = more[~np.isin(_keys(more), _keys(pairs))]
+            pairs = np.concatenate((pairs, self._join.measure("resemblance", more)))
+        self._take_room(len(pairs), self._floor)
+        candidates.add([self._known(pairs)])
+        self._groups[chosen] = _core.NO_HUB
         return True
+
+    def _first_of_hubs(self, documents: Numbers) -> Rows32:
+        """The first of those with the same hub, for they may make the later ones go; more each
+        time, so that there are few times."""
+        of_hub = documents[np.argsort(self._hubs[documents], kind="stable")]
+        hubs = self._hubs[of_hub]
+        first = np.arange(len(of_hub)) - np.searchsorted(hubs, hubs) < self._opened
+        return np.sort(of_hub[first]).astype(np.uint32)
 
     def widen(
         self,
@@ -160,7 +168,7 @@ class CandidateFinder:
         if not wide.any():
             return False
         self._thinned &= ~wide
-        pairs = self._joined(np.zeros((0, 4), np.uint32), progress, wide)
+        pairs = self._joined(progress, wide)
         fresh = pairs[~np.isin(_keys(pairs), _keys(candidates.pairs))]
         candidates.add([self._known(fresh)])
         return True
@@ -168,18 +176,17 @@ class CandidateFinder:
     def _table(
         self,
         measure: Measure,
-        floor: Fraction,
-        threshold: Fraction | None,
         advance: Callable[[int], None],
         only: npt.NDArray[np.bool_] | None,
     ) -> PairTable:
         tables = [np.zeros((0, 4), np.uint32)]
         gathered = 0
         for level in self._join.levels:
-            # Where both sketches are whole nothing below the threshold can be of use.
-            known = level == 0 and threshold is not None and self._level_0_is_whole
-            least = threshold if known and threshold is not None else floor
-            for table in self._join.pairs(measure, least, level, self._hubs, advance):
+            floor = self._floor_at(measure, level)
+            found = self._join.pairs(measure, floor, level, advance=advance, groups=self._groups)
+            for table in found:
+                if measure == "resemblance":
+                    table = self._likely(table)
                 if only is not None:
                     table = table[(table[:, 0] < self._pinned) & only[table[:, 1]]]
                 elif self._pinned:
@@ -190,6 +197,25 @@ class CandidateFinder:
                 if only is None and gathered > max(_GATHERED_PAIRS, len(tables[0])):
                     tables, gathered = [self._thinned_out(tables)], 0
         return np.concatenate(tables) if only is not None else self._thinned_out(tables)
+
+    def _floor_at(self, measure: Measure, level: int) -> Fraction:
+        """The estimate from which on a pair that meets at a level is looked at."""
+        if measure == "resemblance":
+            return self._rule.floor_at(level, self._pool.parameters)
+        assert self._containment_floor is not None and self._rule.containment is not None
+        # Where both sketches are whole nothing below the threshold can be of use.
+        known = level == 0 and self._level_0_is_whole
+        return self._rule.containment if known else self._containment_floor
+
+    def _likely(self, pairs: PairTable) -> PairTable:
+        """Without those that hardly reach the threshold, by their resemblance and the number of
+        elements it is estimated from."""
+        if self._estimate or self._pool.parameters.selection[0] != "adaptive":
+            return pairs
+        of_row = self._pool.level
+        level = np.maximum(of_row[self._rows[pairs[:, 0]]], of_row[self._rows[pairs[:, 1]]])
+        least = self._rule.least_at(level, pairs[:, 3])
+        return pairs[pairs[:, 2] / pairs[:, 3] >= least]
 
     def _thinned_out(self, tables: list[PairTable]) -> PairTable:
         """The same pairs, but of each document only the best with pinned ones."""
@@ -222,15 +248,6 @@ class CandidateFinder:
         parameters = self._pool.parameters
         return parameters.bits == 64 and parameters.selection[0] in ("all", "adaptive")
 
-    def _reaching(self, pairs: PairTable) -> PairTable:
-        """Those of the pairs that reach a floor, measured."""
-        measured = self._join.measure("resemblance", pairs)
-        reach = _reach(measured, self._floor)
-        if self._containment_floor is not None:
-            contained = self._join.measure("containment", pairs)
-            reach |= _reach(contained, self._containment_floor)
-        return measured[reach]
-
     def _known(self, pairs: PairTable) -> Candidates:
         pairs = np.array(pairs, order="C")  # counted in place, later
         a, b = self._rows[pairs[:, 0]], self._rows[pairs[:, 1]]
@@ -260,75 +277,6 @@ class CandidateFinder:
         whole: npt.NDArray[np.bool_] = self._sketches.kept() == self._pool.size
         whole &= self._pool.level == 0
         return whole if self._pool.parameters.bits == 64 else np.zeros_like(whole)
-
-
-class _Masses:
-    """Documents by their hub, and for which of them all pairs within the mass have been made."""
-
-    def __init__(self, hubs: npt.NDArray[np.uint32]) -> None:
-        members = np.flatnonzero(hubs != _core.NO_HUB)
-        self._members: Numbers = members[np.argsort(hubs[members], kind="stable")]
-        of_member = hubs[self._members]
-        self._starts = np.flatnonzero(np.diff(of_member.astype(np.int64), prepend=-1))
-        self._sizes = np.diff(np.append(self._starts, len(of_member)))
-        self._mass = np.repeat(np.arange(len(self._starts)), self._sizes)  # of each member
-        self._done = np.zeros(len(hubs), dtype=bool)
-        self._most = 1
-
-    def choose(self, kept: npt.NDArray[np.bool_]) -> Numbers:
-        """Numbers in `members` of some that stay and are not done: the first ones of every mass,
-        for they may make the later ones go; more each time, so that there are few times."""
-        left = np.flatnonzero(kept[self._members] & ~self._done[self._members])
-        firsts = np.searchsorted(self._mass[left], self._mass[left])
-        chosen: Numbers = left[np.arange(len(left)) - firsts < self._most]
-        self._most *= 2
-        return chosen
-
-    def pairs(self, chosen: Numbers) -> Iterator[PairTable]:
-        """The pairs of chosen members with all others of their mass, each once, not measured."""
-        documents = self._members[chosen]
-        now = np.zeros(len(self._done), dtype=bool)
-        now[documents] = True
-        sizes = self._sizes[self._mass[chosen]]
-        ends = np.cumsum(sizes)
-        begin, before = 0, 0
-        while begin < len(chosen):
-            end = max(begin + 1, int(np.searchsorted(ends, before + _STEP_PAIRS, "right")))
-            some = sizes[begin:end]
-            starts = self._starts[self._mass[chosen[begin:end]]]
-            offsets = np.arange(some.sum()) - np.repeat(np.cumsum(some) - some, some)
-            one = np.repeat(documents[begin:end], some)
-            two = self._members[np.repeat(starts, some) + offsets]
-            fresh = (one != two) & ~self._done[two] & ~(now[two] & (two < one))
-            table = np.zeros((int(fresh.sum()), 4), np.uint32)
-            table[:, 0] = np.minimum(one, two)[fresh]
-            table[:, 1] = np.maximum(one, two)[fresh]
-            yield table
-            begin, before = end, int(ends[end - 1])
-        self._done |= now
-
-
-def _without_pinned_pairs(hubs: Hubs, pinned: int) -> Hubs:
-    """Hubs for the join, which leaves out the pairs of documents with the same one: pinned ones get
-    one in common, except in masses that others belong to."""
-    shared = np.unique(hubs[pinned:])
-    shared = shared[shared != _core.NO_HUB]
-    alone = ~np.isin(hubs[:pinned], shared)
-    alone[shared[shared < pinned]] = False
-    together = np.flatnonzero(alone)
-    hubs = hubs.copy()
-    if len(together):
-        hubs[together] = together[0]
-        hubs[together[0]] = _core.NO_HUB
-    return hubs
-
-
-def _reach(pairs: PairTable, floor: Fraction) -> npt.NDArray[np.bool_]:
-    # Both sides are below 2^64, for a ratio's parts are below 2^32.
-    wide = pairs.astype(np.uint64)
-    p, q = np.uint64(floor.numerator), np.uint64(floor.denominator)
-    reach: npt.NDArray[np.bool_] = (wide[:, 2] * q >= wide[:, 3] * p) & (wide[:, 3] > 0)
-    return reach
 
 
 def _keys(pairs: PairTable) -> npt.NDArray[np.uint64]:

@@ -38,7 +38,7 @@ IDENTICAL, LEXICAL, SHINGLE, NEAR, CONTAINED = range(5)
 
 _REMOVED = 2
 
-# pairs, exact, parts, place, last, threshold, containment: as the core's kernel takes them
+# pairs, exact, parts, place, last, threshold, containment, margin: as the core's kernel takes them
 _Columns = tuple[
     npt.NDArray[np.uint32],
     npt.NDArray[np.uint8],
@@ -47,6 +47,7 @@ _Columns = tuple[
     npt.NDArray[np.uint32],
     tuple[int, int],
     tuple[int, int],
+    float,
 ]
 
 
@@ -113,7 +114,7 @@ def decide(
                 pool.contents.prepare(np.flatnonzero(prepared))
             advance = progress("count", len(wanted), "pairs")
             _count(candidates, wanted, rows, verifier, advance)
-        elif not (finder.extend(candidates, fate) or finder.widen(candidates, fate, progress)):
+        elif not (finder.reopen(candidates, fate) or finder.widen(candidates, fate, progress)):
             break
     return _removals(groups, candidates, columns, fate, order, identical, pool.base)
 
@@ -154,7 +155,7 @@ def _columns(
         containment = rule.containment.numerator, rule.containment.denominator
     threshold = rule.threshold.numerator, rule.threshold.denominator
     known = candidates.pairs, candidates.exact, candidates.parts
-    return (*known, place, last, threshold, containment)
+    return (*known, place, last, threshold, containment, rule.margin)
 
 
 def _removals(

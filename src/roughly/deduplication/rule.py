@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
 Keep = Literal["first", "longest", "newest"]
 Threshold = float | str | Fraction
+Counts = npt.NDArray[np.integer[Any]]
+Levels = npt.NDArray[np.integer[Any]]
 KEEP: tuple[Keep, ...] = ("first", "longest", "newest")
 
-# Estimates of pairs that reach the threshold lie lower than this in one of some thousand cases at
-# adaptive:200 (standard error 0.023 to 0.033 at 0.7).
+# A pair is looked at if its estimate lies no more than this below the threshold,
 _BELOW = Fraction(1, 10)
+# or so many standard errors, where sketches say enough of them: one estimate in 4,000 is lower.
+_ERRORS = 3.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,31 @@ class Rule:
             return self.threshold, self.containment
         containment = None if self.containment is None else _lower(self.containment)
         return _lower(self.threshold), containment
+
+    @property
+    def margin(self) -> float:
+        """By how much an estimate may be too low."""
+        return float(_BELOW)
+
+    def least_at(self, level: Levels, sampled: Counts) -> npt.NDArray[np.float64]:
+        """The resemblance from which on pairs of adaptive sketches that meet at some levels are
+        looked at, by how many elements it is estimated from: a sample without replacement of one
+        in 2^level."""
+        ratio = float(self.threshold)
+        variance = ratio * (1 - ratio) * (1 - 0.5 ** level.astype(float)) / np.maximum(sampled, 1)
+        least: npt.NDArray[np.float64] = ratio - _ERRORS * np.sqrt(variance)
+        return least
+
+    def floor_at(self, level: int, parameters: Parameters) -> Fraction:
+        """The least of that at a level: two documents have T elements or more, but for chance."""
+        floor, _ = self.floors(parameters)
+        name, number = parameters.selection
+        if self.estimate or name != "adaptive" or parameters.bits != 64:
+            return floor
+        if level == 0:
+            return self.threshold  # both sketches are whole
+        least = self.least_at(np.array([level]), np.array([number]))
+        return max(floor, Fraction(int(least[0] * 1000), 1000))
 
 
 def _lower(ratio: Fraction) -> Fraction:

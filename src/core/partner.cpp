@@ -1,0 +1,155 @@
+#include "partner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "measure.hpp"
+#include "parallel.hpp"
+
+namespace roughly {
+
+namespace {
+
+// Who of some documents has each element.
+class Holders {
+   public:
+    Holders(const SketchSet& sketches, std::span<const uint32_t> documents) {
+        std::vector<std::pair<uint64_t, uint32_t>> all;
+        for (uint32_t number = 0; number < documents.size(); ++number)
+            for (const uint64_t element : sketches.elements(documents[number]))
+                all.emplace_back(element, number);
+        std::sort(all.begin(), all.end());
+        shift_ = 64 - std::max(static_cast<int>(std::bit_width(all.size())) + 1, 1);
+        slots_.assign((size_t{1} << (64 - shift_)), {0, 0, 0});
+        holders_.reserve(all.size());
+        for (size_t begin = 0; begin < all.size();) {
+            size_t end = begin;
+            while (end < all.size() && all[end].first == all[begin].first)
+                holders_.push_back(all[end++].second);
+            Slot& slot = slots_[place(all[begin].first)];
+            slot = {all[begin].first, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
+            begin = end;
+        }
+    }
+
+    std::span<const uint32_t> of(uint64_t element) const {
+        const Slot& slot = slots_[place(element)];
+        return {holders_.data() + slot.begin, holders_.data() + slot.end};
+    }
+
+   private:
+    struct Slot {
+        uint64_t element;
+        uint32_t begin, end;  // the same: nobody is here
+    };
+
+    // Where an element is, or would be.
+    size_t place(uint64_t element) const {
+        size_t at = mixed(element) >> shift_;
+        while (slots_[at].begin != slots_[at].end && slots_[at].element != element)
+            at = (at + 1) & (slots_.size() - 1);
+        return at;
+    }
+
+    int shift_;
+    std::vector<Slot> slots_;
+    std::vector<uint32_t> holders_;
+};
+
+// How many elements of a sketch there are at each level.
+class LevelCounts {
+   public:
+    explicit LevelCounts(Elements elements) {
+        for (const uint64_t element : elements)
+            ++counts_[static_cast<size_t>(std::countr_zero(element | uint64_t{1} << 63))];
+        for (size_t level = levels - 1; level > 0; --level) counts_[level - 1] += counts_[level];
+    }
+
+    size_t at(uint8_t level) const { return counts_[level]; }
+
+   private:
+    static constexpr size_t levels = 64;
+    std::array<uint32_t, levels> counts_{};
+};
+
+// Compares one document after the other with all that were asked for.
+class Comparer {
+   public:
+    Comparer(const SketchSet& sketches, const JoinRule& rule, std::span<const uint32_t> documents,
+             std::span<const LevelCounts> counts, const Holders& holders)
+        : sketches_(sketches),
+          rule_(rule),
+          documents_(documents),
+          counts_(counts),
+          holders_(holders),
+          common_(documents.size(), 0) {}
+
+    // Its pairs with documents before which it comes, or with all if it is none of them.
+    void compare(uint32_t document, bool among, std::vector<Pair>& out) {
+        const Elements elements = sketches_.elements(document);
+        met_.clear();
+        for (const uint64_t element : elements)
+            for (const uint32_t number : holders_.of(element))
+                if (common_[number]++ == 0) met_.push_back(number);
+        if (met_.empty()) return;
+        const LevelCounts own(elements);
+        for (const uint32_t number : met_) {
+            // What two sketches have in common they have at the coarser of their levels.
+            const size_t common = std::exchange(common_[number], 0);
+            const uint32_t other = documents_[number];
+            if (other == document || (among && other < document)) continue;
+            const uint8_t level = std::max(sketches_.level_of(document), sketches_.level_of(other));
+            const size_t n = own.at(level), m = counts_[number].at(level);
+            if (common < rule_.needed(std::min(n, m), std::max(n, m))) continue;
+            // As in the join: of two with equally many the later one is judged.
+            const bool smaller = n < m || (n == m && document > other);
+            if (!rule_.enough(sketches_, smaller ? document : other, std::min(n, m))) continue;
+            Pair pair{std::min(document, other), std::max(document, other), 0, 0};
+            const Elements mine = at_level(sketches_, document, level, own_);
+            const Elements others = at_level(sketches_, other, level, other_);
+            measure(sketches_, rule_.measure, mine, others, common, pair);
+            if (reaches(pair, rule_.floor)) out.push_back(pair);
+        }
+    }
+
+   private:
+    const SketchSet& sketches_;
+    const JoinRule& rule_;
+    std::span<const uint32_t> documents_;
+    std::span<const LevelCounts> counts_;  // of each of them
+    const Holders& holders_;
+    std::vector<uint32_t> common_;  // with each of them
+    std::vector<uint32_t> met_;
+    Place own_, other_;
+};
+
+}  // namespace
+
+std::vector<Pair> find_partners(const SketchSet& sketches, const JoinRule& rule,
+                                std::span<const uint32_t> documents, std::span<const uint8_t> marks,
+                                size_t begin, size_t end, size_t threads) {
+    const Holders holders(sketches, documents);
+    std::vector<LevelCounts> counts;
+    for (const uint32_t document : documents) counts.emplace_back(sketches.elements(document));
+    std::vector<uint8_t> among(sketches.count, 0);
+    for (const uint32_t document : documents) among[document] = 1;
+    constexpr size_t block = 1024;
+    std::vector<std::vector<Pair>> found((end - begin + block - 1) / block);
+    in_parallel(found.size(), threads, [&] {
+        return [&, comparer =
+                       Comparer(sketches, rule, documents, counts, holders)](size_t part) mutable {
+            const size_t first = begin + part * block;
+            for (size_t i = first; i < std::min(end, first + block); ++i)
+                if (marks[i] || among[i])
+                    comparer.compare(static_cast<uint32_t>(i), among[i], found[part]);
+        };
+    });
+    std::vector<Pair> pairs;
+    for (const auto& part : found) pairs.insert(pairs.end(), part.begin(), part.end());
+    std::sort(pairs.begin(), pairs.end(), in_order);
+    return pairs;
+}
+
+}  // namespace roughly
