@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roughly.documents import open_documents
+from roughly.documents.stream import Stream
 from roughly.errors import DocumentError
 from tests.archive import ARC_HEAD, HTML, arc, http, members, page
 from tests.reading import read, rows
@@ -246,3 +247,19 @@ def test_lengths_that_lie() -> None:
     found, documents = ids_in("e.arc", b"".join(records))
     assert found == ["http://example.com/0", "http://example.com/2"]
     assert documents.skipped.reasons == {"damaged record": 1}
+
+
+@pytest.mark.parametrize("compression", ["", "gzip"])
+def test_progress_is_told_while_and_after_a_file_is_read(tmp_path: Path, compression: str) -> None:
+    """Another thread asks, at any moment: also when the file has just been closed."""
+    data = b"some bytes\n" * 1000
+    path = tmp_path / "a"
+    path.write_bytes(gzip.compress(data) if compression else data)
+    with Stream(str(path), compression) as stream:
+        assert stream.file_offset == 0
+        read = b""
+        while more := stream.read(100):
+            read += more
+            assert stream.file_offset <= path.stat().st_size
+    assert read == data
+    assert stream.file_offset == path.stat().st_size

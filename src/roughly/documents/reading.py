@@ -23,4 +23,5 @@ class Reading:
     @property
     def bytes_read(self) -> int:
         """Bytes taken from disk so far."""
-        return self.bytes_done + (self.stream.file_offset if self.stream is not None else 0)
+        stream = self.stream  # another thread may be done with it in a moment
+        return self.bytes_done + (stream.file_offset if stream is not None else 0)

@@ -3,7 +3,7 @@
 A Stream delivers everything before the damage, says in `damage` what happened, and `resume` goes on
 at the next gzip member or zstd frame that can be decoded: web archives have one for each record.
 Offsets count the decompressed bytes as delivered, so that a second reading finds the same ones.
-One thread at a time.
+One thread at a time; but any thread may ask for `file_offset`.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ class Stream:
         self.offset = 0
         """Bytes delivered so far."""
         self._file: BinaryIO = open(path, "rb", buffering=0)  # noqa: SIM115
+        self._taken = 0  # where in the file it is; the file itself may be closed meanwhile
         self._codec = _CODECS[compression]() if compression else None
         self._decoder: Decoder | None = None  # None between members
         self._input = b""  # read from the file, not yet decoded
@@ -70,7 +71,7 @@ class Stream:
     @property
     def file_offset(self) -> int:
         """Bytes taken from the file."""
-        return self._file.tell() - len(self._input)
+        return self._taken - len(self._input)
 
     def read(self, size: int) -> bytes:
         """At least `size` bytes, and not many more; fewer at the end of the stretch, then none."""
@@ -89,7 +90,7 @@ class Stream:
         """Gives back the last bytes that were read; not after the end."""
         self.offset -= len(data)
         if self._codec is None:
-            self._file.seek(-len(data), os.SEEK_CUR)
+            self._taken = self._file.seek(-len(data), os.SEEK_CUR)
         else:
             self._unread = data
 
@@ -100,7 +101,7 @@ class Stream:
         at = self._find_member(self._member_at + 1)
         if at is None:
             return False
-        self._file.seek(at)
+        self._taken = self._file.seek(at)
         self._input = b""
         self._decoder = None
         self.damage = None
@@ -173,7 +174,9 @@ class Stream:
 
     def _read_file(self, size: int) -> bytes:
         try:
-            return self._file.read(size) or b""
+            data = self._file.read(size) or b""
+            self._taken += len(data)
+            return data
         except OSError as error:
             self.damage = f"cannot read on: {reason(error)}"
             self._codec = None  # no resuming on a file that does not answer
