@@ -366,3 +366,23 @@ def test_groups_and_partners(
         if (a in some and (b in some or marked[b])) or (b in some and marked[a])
     ]
     assert sorted(map(tuple, partners.tolist())) == wanted
+
+
+@pytest.mark.parametrize("measure", ["resemblance", "containment"])
+@pytest.mark.parametrize("select", ["all", "adaptive:20"])
+def test_room_on_disk(tmp_path: Path, measure: str, select: str) -> None:
+    """At most four times the sketches, also where every element is a posting: all are shared, a
+    containment join indexes them all, and none may stay in memory."""
+    rng = np.random.default_rng(9)
+    texts = [
+        " ".join(f"w{n}" for n in rng.permutation(120)[: rng.integers(30, 60)]) for _ in range(2000)
+    ]
+    sketches = Sketches.of_batch(Sketcher(w=1, select=select).sketch_batch(texts))
+    rows = np.arange(len(texts), dtype=np.uint32)
+    join = Join(sketches, rows, threads=2, budget=SMALL, scratch=tmp_path)
+    for level in join.levels:
+        for _ in join.pairs(measure, Fraction(9, 10), level):  # type: ignore[arg-type]
+            pass
+    values = sum(values.nbytes for values, _ in sketches.chunks)
+    assert values < join.disk_bytes * 4 and join.disk_bytes <= 4 * values
+    assert not list(tmp_path.iterdir())
