@@ -1,7 +1,7 @@
 """Pairs of documents in windows, so that the text of both sides of every pair is in memory at once.
 
-A window has pairs of about WINDOW_BYTES of text. Pairs are taken by their first document, so that
-it is read once for many partners.
+A window has documents of about WINDOW_BYTES of text. Pairs that hang together follow each other, so
+that most documents are read once for all their partners.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from roughly import _core
 from roughly.pipeline import read_ahead
 
 if TYPE_CHECKING:
@@ -40,8 +41,12 @@ def windows(contents: Texts, a: Rows, b: Rows, size: npt.NDArray[np.int64]) -> I
 
 
 def _windows(contents: Texts, a: Rows, b: Rows, size: npt.NDArray[np.int64]) -> Iterator[Window]:
-    order = np.lexsort((b, a))
-    ends = np.cumsum(size[a[order]] + size[b[order]])
+    order = np.lexsort((b, a, _groups(a, b)))
+    rows = np.column_stack((a[order], b[order])).ravel()
+    fresh = np.zeros(len(rows), np.int64)  # bytes of a document where it comes first
+    some, first = np.unique(rows, return_index=True)
+    fresh[first] = size[some]
+    ends = np.cumsum(fresh.reshape(-1, 2).sum(axis=1))
     begin, done = 0, 0
     while begin < len(order):
         end = max(begin + 1, int(np.searchsorted(ends, done + WINDOW_BYTES, "right")))
@@ -50,3 +55,12 @@ def _windows(contents: Texts, a: Rows, b: Rows, size: npt.NDArray[np.int64]) -> 
         batches = list(contents.read(rows))
         yield Window(pairs, numbers[: len(pairs)], numbers[len(pairs) :], batches)
         begin, done = end, int(ends[end - 1])
+
+
+def _groups(a: Rows, b: Rows) -> npt.NDArray[np.uint32]:
+    """Of each pair a number that it shares with those it hangs together with."""
+    rows, numbers = np.unique(np.concatenate((a, b)), return_inverse=True)
+    links = np.zeros((len(a), 4), np.uint32)
+    links[:, 0], links[:, 1] = numbers[: len(a)], numbers[len(a) :]
+    first: npt.NDArray[np.uint32] = _core.components(links, len(rows), 0, 1)
+    return first[links[:, 0]]
