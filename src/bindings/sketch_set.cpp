@@ -6,8 +6,10 @@
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 
 #include "bindings.hpp"
@@ -115,6 +117,13 @@ class OwningSketchSet {
                 rows.data(), rows.size(),
                 size.data(), level.data(),
                 smallest,    reader_.size() ? &reader_ : nullptr};
+        if (!std::is_sorted(rows.data(), rows.data() + rows.size())) {
+            visits_.resize(rows.size());
+            std::iota(visits_.begin(), visits_.end(), uint32_t{0});
+            std::sort(visits_.begin(), visits_.end(),
+                      [&](uint32_t x, uint32_t y) { return rows.data()[x] < rows.data()[y]; });
+            set_.visits = visits_.data();
+        }
     }
     OwningSketchSet(const OwningSketchSet&) = delete;
     OwningSketchSet& operator=(const OwningSketchSet&) = delete;
@@ -162,6 +171,7 @@ class OwningSketchSet {
     FileReader reader_;
     std::vector<InputArray<uint8_t>> frequencies_;
     std::vector<SketchChunk> views_;
+    std::vector<uint32_t> visits_;
     SketchSet set_;
 };
 
@@ -197,13 +207,10 @@ void write(const FrequencyTable& table, const OwningSketchSet& sketches, size_t 
     table.write(sketches.set(), begin, end, threads, arrays);
 }
 
-auto hubs(const Masses& self, size_t begin, size_t end, size_t threads) {
-    std::vector<uint32_t> found;
-    {
-        nb::gil_scoped_release release;
-        found = self.hubs(begin, end, threads);
-    }
-    return to_array(std::move(found));
+void find_hubs(const Masses& self, size_t begin, size_t end, size_t threads,
+               OutputArray<uint32_t> hubs) {
+    nb::gil_scoped_release release;
+    self.find_hubs(begin, end, threads, {hubs.data(), hubs.size()});
 }
 
 std::pair<Table<uint64_t>, Array<uint64_t>> postings(const OwningSketchSet& self,
@@ -430,8 +437,8 @@ void bind_sketch_set(nb::module_& module) {
             "heads"_a)
         .def("add", &Masses::add, nb::call_guard<nb::gil_scoped_release>(), "begin"_a, "end"_a,
              "threads"_a, "Takes the keys of documents from begin to end; all come in their order.")
-        .def("hubs", &hubs, "begin"_a, "end"_a, "threads"_a,
-             "Their hubs, once all have been added; 2^32 - 1 for none.");
+        .def("find_hubs", &find_hubs, "begin"_a, "end"_a, "threads"_a, "hubs"_a,
+             "Writes their hubs, once all have been added, into an array of all documents' hubs.");
     nb::class_<ListCollector>(module, "ListCollector",
                               "Documents under each element that two or more have.")
         .def(

@@ -93,12 +93,15 @@ void ListCollector::add(const SketchSet& sketches, size_t begin, size_t end, siz
         own.resize(width_);
         return [&](size_t piece) {
             const size_t first = begin + piece * block;
-            for (size_t i = first; i < std::min(end, first + block); ++i)
-                for (const uint64_t element : sketches.elements(i)) {
+            for (size_t i = first; i < std::min(end, first + block); ++i) {
+                const size_t document = sketches.visit(i);
+                for (const uint64_t element : sketches.elements(document)) {
                     const uint64_t key = mixed(element);
                     const size_t bucket = bucket_of(key) - first_bucket_;
-                    if (bucket < width_) own[bucket].push_back({key, static_cast<uint32_t>(i)});
+                    if (bucket < width_)
+                        own[bucket].push_back({key, static_cast<uint32_t>(document)});
                 }
+            }
         };
     });
 }

@@ -31,7 +31,7 @@ void FrequencyTable::count(const SketchSet& sketches, size_t begin, size_t end, 
             const uint64_t first = first_ + stretch * length;
             uint8_t* const counters = counters_.data() + stretch * length;
             for (size_t i = begin; i < end; ++i)
-                for (const uint64_t element : sketches.elements(i)) {
+                for (const uint64_t element : sketches.elements(sketches.visit(i))) {
                     const uint64_t slot = (mixed(element) >> (64 - bits_)) - first;
                     if (slot >= length) [[unlikely]]
                         continue;
@@ -48,8 +48,9 @@ void FrequencyTable::write(const SketchSet& sketches, size_t begin, size_t end, 
         return [&](size_t piece) {
             const size_t first = begin + piece * block;
             for (size_t i = first; i < std::min(end, first + block); ++i) {
-                const Elements elements = sketches.elements(i);
-                const size_t chunk = sketches.rows[i] >> sketches.chunk_bits;
+                const size_t document = sketches.visit(i);
+                const Elements elements = sketches.elements(document);
+                const size_t chunk = sketches.rows[document] >> sketches.chunk_bits;
                 uint8_t* to = out[chunk] + (elements.data() - sketches.chunks[chunk].values);
                 for (const uint64_t element : elements) {
                     const uint64_t slot = (mixed(element) >> (64 - bits_)) - first_;

@@ -306,7 +306,7 @@ std::vector<Pair> LevelIndex::probe(size_t begin, size_t end, size_t threads) co
         return [&, prober = Prober<Lists>(join_, *lists_, groups_)](size_t part) mutable {
             const size_t first = begin + part * block;
             for (size_t i = first; i < std::min(end, first + block); ++i)
-                prober.probe(static_cast<uint32_t>(i), found[part]);
+                prober.probe(static_cast<uint32_t>(join_.sketches.visit(i)), found[part]);
         };
     });
     std::vector<Pair> pairs;

@@ -128,7 +128,12 @@ class Masses::Heads {
         Slot& slot = slots_[place(key)];
         used_ += slot.count == 0;
         slot.key = key;
-        if (slot.count < limit_) slot.documents[slot.count++] = document;
+        // They come in any order.
+        if (slot.count == limit_ && document > slot.documents[limit_ - 1]) return;
+        size_t i = slot.count < limit_ ? slot.count++ : limit_ - 1;
+        for (; i > 0 && slot.documents[i - 1] > document; --i)
+            slot.documents[i] = slot.documents[i - 1];
+        slot.documents[i] = document;
     }
 
    private:
@@ -166,37 +171,37 @@ Masses::Masses(const SketchSet& sketches, Ratio threshold, const MassRule& rule)
 Masses::~Masses() = default;
 
 void Masses::add(size_t begin, size_t end, size_t threads) {
-    // Finding the keys takes long, adding them must go in order.
+    // Finding the keys takes long, and only one can add them.
     constexpr size_t block = 256;
     std::vector<std::vector<Keys>> keys((end - begin + block - 1) / block);
     in_parallel(keys.size(), threads, [&] {
         return [&](size_t piece) {
             const size_t first = begin + piece * block;
             for (size_t i = first; i < std::min(end, first + block); ++i)
-                keys[piece].emplace_back(sketches_, i, rule_);
+                keys[piece].emplace_back(sketches_, sketches_.visit(i), rule_);
         };
     });
-    auto document = static_cast<uint32_t>(begin);
+    size_t i = begin;
     for (const auto& piece : keys)
         for (const Keys& own : piece) {
+            const auto document = static_cast<uint32_t>(sketches_.visit(i++));
             for (const uint64_t key : own) heads_->add(key, document);
-            ++document;
         }
 }
 
-std::vector<uint32_t> Masses::hubs(size_t begin, size_t end, size_t threads) const {
-    std::vector<uint32_t> hubs(end - begin, no_hub);
-    if (heads_->empty()) return hubs;
+void Masses::find_hubs(size_t begin, size_t end, size_t threads, std::span<uint32_t> hubs) const {
+    if (heads_->empty()) return;
     constexpr size_t block = 256;
-    in_parallel((hubs.size() + block - 1) / block, threads, [&] {
+    in_parallel((end - begin + block - 1) / block, threads, [&] {
         return [&, finder = HubFinder<Heads>(sketches_, threshold_, rule_, *heads_)](
                    size_t piece) mutable {
-            const size_t last = std::min(hubs.size(), (piece + 1) * block);
-            for (size_t i = piece * block; i < last; ++i)
-                hubs[i] = finder.find(static_cast<uint32_t>(begin + i));
+            const size_t first = begin + piece * block;
+            for (size_t i = first; i < std::min(end, first + block); ++i) {
+                const auto document = static_cast<uint32_t>(sketches_.visit(i));
+                hubs[document] = finder.find(document);
+            }
         };
     });
-    return hubs;
 }
 
 }  // namespace roughly

@@ -36,11 +36,11 @@ class Masses {
     Masses(const SketchSet& sketches, Ratio threshold, const MassRule& rule);
     ~Masses();
 
-    // Takes the keys of the documents from `begin` to `end`; all documents come in their order.
+    // Takes the keys of the documents from `begin` to `end`, in the order of SketchSet::visit.
     void add(size_t begin, size_t end, size_t threads);
 
-    // When all have been added: the hub of each document from `begin` to `end`, or no_hub.
-    std::vector<uint32_t> hubs(size_t begin, size_t end, size_t threads) const;
+    // When all have been added: the hub of each of them, or no_hub, at its place among all.
+    void find_hubs(size_t begin, size_t end, size_t threads, std::span<uint32_t> hubs) const;
 
    private:
     class Heads;

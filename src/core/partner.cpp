@@ -141,9 +141,11 @@ std::vector<Pair> find_partners(const SketchSet& sketches, const JoinRule& rule,
         return [&, comparer =
                        Comparer(sketches, rule, documents, counts, holders)](size_t part) mutable {
             const size_t first = begin + part * block;
-            for (size_t i = first; i < std::min(end, first + block); ++i)
-                if (marks[i] || among[i])
-                    comparer.compare(static_cast<uint32_t>(i), among[i], found[part]);
+            for (size_t i = first; i < std::min(end, first + block); ++i) {
+                const auto document = static_cast<uint32_t>(sketches.visit(i));
+                if (marks[document] || among[document])
+                    comparer.compare(document, among[document], found[part]);
+            }
         };
     });
     std::vector<Pair> pairs;

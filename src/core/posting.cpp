@@ -133,9 +133,11 @@ Postings make_postings(const SketchSet& sketches, const JoinRule& rule, uint8_t 
             [&, maker = PostingMaker(sketches, rule, level, least_partner)](size_t part) mutable {
                 const size_t first = begin + part * block;
                 for (size_t i = first; i < std::min(end, first + block); ++i) {
-                    const uint8_t own = sketches.level_of(i);
+                    const size_t document = sketches.visit(i);
+                    const uint8_t own = sketches.level_of(document);
                     if (own > level) continue;
-                    counts[i] = maker.make(i, own == level ? 1 : least_visitor, parts[part]);
+                    const size_t least = own == level ? 1 : least_visitor;
+                    counts[document] = maker.make(document, least, parts[part]);
                 }
             };
     });

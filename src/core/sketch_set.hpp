@@ -70,6 +70,11 @@ struct SketchSet {
     const uint8_t* level;  // of every row
     uint64_t smallest;     // the K of min:K sketches, else 0
     const SketchReader* reader = nullptr;
+    const uint32_t* visits = nullptr;  // documents in the order of their rows; null: they are in it
+
+    // Whoever goes through all documents takes this one as the i-th: those that lie together follow
+    // each other, so that few pages of a file are in use at a time.
+    size_t visit(size_t i) const { return visits ? visits[i] : i; }
 
     Elements elements(size_t document) const {
         const size_t row = rows[document];

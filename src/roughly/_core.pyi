@@ -178,8 +178,10 @@ class Masses:
         Takes the keys of documents from begin to end; all come in their order.
         """
 
-    def hubs(self, begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
-        """Their hubs, once all have been added; 2^32 - 1 for none."""
+    def find_hubs(self, begin: int, end: int, threads: int, hubs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """
+        Writes their hubs, once all have been added, into an array of all documents' hubs.
+        """
 
 class ListCollector:
     """Documents under each element that two or more have."""

@@ -106,11 +106,11 @@ class Join:
             for begin, end in steps(len(self), self._step):
                 masses.add(begin, end, self._threads)
                 self._release()
-            found = [NO_HUBS]
+            hubs = np.full(len(self), _core.NO_HUB, np.uint32)
             for begin, end in steps(len(self), _PROBE_DOCUMENTS):
-                found.append(masses.hubs(begin, end, self._threads))
+                masses.find_hubs(begin, end, self._threads, hubs)
                 self._release()
-        return np.concatenate(found)
+        return hubs
 
     def hub_links(self, hubs: Hubs) -> PairTable:
         """The pairs of documents and their hubs, which `pairs` leaves out."""
