@@ -34,6 +34,7 @@ from roughly.parameters import threads_or_all
 from roughly.storage.arrow_file import ArrowFile
 from roughly.storage.checked import CheckedMap
 from roughly.storage.durable import make_directory, writing
+from roughly.storage.index_writer import write_index
 from roughly.storage.lock import WriterLock
 from roughly.storage.segment import Segment
 
@@ -187,6 +188,7 @@ def create_corpus(
             threads=threads,
             progress=progress,
         )
+        write_index(found.segment, memory_bytes=memory_bytes, threads=threads, progress=progress)
         if finish is not None:
             finish(found)
         for path in (directory / FOREST).glob("estimated-*"):

@@ -33,6 +33,7 @@ from roughly.parameters import Parameters
 from roughly.storage.arrow_file import ArrowFile
 from roughly.storage.checked import CheckedMap, checked_writer
 from roughly.storage.durable import make_directory, remove_leftovers
+from roughly.storage.segment_index import SegmentIndex
 from roughly.storage.segment_part import (
     DOCUMENTS,
     READ,
@@ -251,6 +252,16 @@ class Segment:
         values = self._part_column(part, "sketch").values.buffers()[1]
         return file.path, file.offset_of(values) if values is not None else 0
 
+    def sketch_places(self, part: int) -> tuple[int, int]:
+        """From which bytes of that file on the elements are, and the offsets of the sketches."""
+        file = self._file("sketches", part)
+        lists = self._part_column(part, "sketch")
+        values = lists.values.buffers()[1]
+        return (
+            file.offset_of(values) if values is not None and values.size else 0,
+            file.offset_of(lists.buffers()[1]) + 8 * lists.offset,
+        )
+
     @cached_property
     def size(self) -> npt.NDArray[np.uint32]:
         """Of all documents, in memory: the number of distinct shingles."""
@@ -330,13 +341,21 @@ class Segment:
                     self._verify_file(kind, part, threads)
                 except RoughlyError as error:
                     problems.append(error.message)
-        return problems
+        return problems + self._index_problems(threads)
 
     def close(self) -> None:
         """Lets go of all files; what was read of them stays valid."""
         for file in self._files.values():
             file.close()
         self._files.clear()
+
+    def _index_problems(self, threads: int | None) -> list[str]:
+        if not any(self.directory.glob("index*")):
+            return []
+        try:
+            return SegmentIndex(self).verify(threads)
+        except RoughlyError as error:
+            return [error.message]
 
     def _verify_file(self, kind: str, part: int, threads: int | None) -> None:
         # Opened anew: it may have changed since it was.
