@@ -1,5 +1,4 @@
-"""`roughly add CORPUS INPUT... --date D`: more documents for a corpus, whose clusters are brought up
-to date."""
+"""`roughly add CORPUS INPUT... --date D`: more documents for a corpus."""
 
 from __future__ import annotations
 

@@ -95,14 +95,12 @@ def _wrong_pairs(snapshot: Snapshot, outcome: Outcome, documents: int) -> Iterat
     for measure, path in outcome.pair_files:
         for pairs in read_pairs(path):
             floor = floors[measure]
-            if len(pairs) and (
-                pairs[:, 1].max() >= documents or (pairs[:, 0] >= pairs[:, 1]).any()
-            ):
+            if (pairs[:, 1] >= documents).any() or (pairs[:, 0] >= pairs[:, 1]).any():
                 yield f"a pair of {path.name} leads nowhere"
                 return
-            if floor is not None and settings.method == "join":
-                if not reaching(pairs, floor).all():
-                    yield f"a pair of {path.name} does not reach the floor"
+            by_share = settings.method == "super" and not settings.exact
+            if floor is not None and not by_share and not reaching(pairs, floor).all():
+                yield f"a pair of {path.name} does not reach the floor"
             forests[measure].add(pairs)
     for measure, links in (
         ("resemblance", outcome.links),

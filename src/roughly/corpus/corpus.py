@@ -223,9 +223,9 @@ class Corpus:
         threads: int | None = None,
         progress: Progress = no_progress,
     ) -> Compacted:
-        """Makes one segment of all, without what was removed, and clusters it as if it were new. With
-        a `seed` (or "random") all documents are sketched again, from the stored text: nobody can
-        know beforehand which of a text's shingles the sketches keep."""
+        """Makes one segment of all, without what was removed, and clusters it as if it were new.
+        With a `seed` (or "random") all documents are sketched again, from the stored text: nobody
+        can know beforehand which of a text's shingles the sketches keep."""
         from roughly.corpus.compaction import bytes_on_disk, compact_corpus
 
         if seed is not None:

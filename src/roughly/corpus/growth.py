@@ -171,7 +171,8 @@ class _Names:
         ids, dates = batch.column("id"), batch.column("date")
         taken = np.flatnonzero(self._known.has(ids, dates))
         if self._taken:
-            mine = [key in self._taken for key in zip(ids.to_pylist(), dates.to_pylist())]
+            keys = zip(ids.to_pylist(), dates.to_pylist(), strict=True)
+            mine = [key in self._taken for key in keys]
             taken = np.union1d(taken, np.flatnonzero(mine))
         if not len(taken):
             return batch
@@ -183,9 +184,9 @@ class _Names:
             some = pa.array([f"{names[row]}#{number}" for row in waiting.tolist()], pa.string())
             some_dates = dates.take(pa.array(waiting))
             clash = self._known.has(some, some_dates)
-            keys = list(zip(some.to_pylist(), some_dates.to_pylist(), strict=True))
-            clash |= np.array([key in there or key in self._taken for key in keys], bool)
-            for row, key, again in zip(waiting.tolist(), keys, clash.tolist(), strict=True):
+            pairs = list(zip(some.to_pylist(), some_dates.to_pylist(), strict=True))
+            clash |= np.array([key in there or key in self._taken for key in pairs], bool)
+            for row, key, again in zip(waiting.tolist(), pairs, clash.tolist(), strict=True):
                 if not again:
                     self._taken.add(key)
                     names[row] = key[0]

@@ -1,7 +1,7 @@
-"""corpus.json: what a corpus is made of. It is replaced as a whole, when everything that it names is
-on the disk: a directory with one is a corpus, complete, and a directory without one is at most a run
-that did not finish. What a corpus's directory holds besides is left of a writer that was killed, or
-still read by somebody.
+"""corpus.json: what a corpus is made of. It is replaced as a whole, when everything that it names
+is on the disk: a directory with one is a corpus, complete, and a directory without one is at most a
+run that did not finish. What a corpus's directory holds besides is left of a writer that was
+killed, or still read by somebody.
 """
 
 from __future__ import annotations
