@@ -139,6 +139,11 @@ class SketchSet:
         Postings (key; position and document) by bucket, and where each bucket ends; writes the documents' elements at the level into counts.
         """
 
+    def mass_keys(self, least_frequency: int, keys: int, begin: int, end: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        The keys by which masses are found of documents from begin to end, in their order, and where each document's begin.
+        """
+
     def add_expansions(self, lists: tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]], expansions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """Adds to each document how often it comes before another one in a list."""
 

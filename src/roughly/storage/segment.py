@@ -261,6 +261,29 @@ class Segment:
         lists = self.part_column(part, "sketch")
         return lists.values.to_numpy(), lists.offsets.to_numpy()
 
+    def kept(self, part: int) -> npt.NDArray[np.uint32]:
+        """How many elements the sketches of a part have."""
+        file = self._file("sketches", part)
+        begin, end = self.rows(part)
+        lists = file.lists(0, "sketch") if file.num_batches == 1 else []
+        if len(lists) != end - begin:
+            raise _wrong_rows(file.path, len(lists), end - begin)
+        return np.diff(lists.offsets.to_numpy()).astype(np.uint32)
+
+    def sketches_of(self, part: int, rows: Offsets) -> list[Values]:
+        """The elements of some sketches of a part, in place; only these are checked."""
+        file = self._file("sketches", part)
+        lists = file.lists(0, "sketch")
+        offsets, values = lists.offsets.to_numpy(), lists.values
+        data, found = values.to_numpy(), []
+        buffer = values.buffers()[1]
+        for row in rows.tolist():
+            begin, end = int(offsets[row]), int(offsets[row + 1])
+            if end > begin:
+                file.check(buffer, 8 * begin, 8 * end)
+            found.append(data[begin:end])
+        return found
+
     def values_place(self, part: int) -> tuple[Path, int]:
         """In which file the elements of `chunk` are, and from which byte on."""
         file = self._file("sketches", part)
