@@ -43,6 +43,7 @@ _HEADS = pa.schema(
 )
 
 Elements = npt.NDArray[np.uint64]
+Offsets = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,7 @@ class Heads(NamedTuple):
     rows: Rows
 
     @classmethod
-    def of_keys(
-        cls, keys: Elements, offsets: npt.NDArray[np.int64], rows: Rows, most: int
-    ) -> Heads:
+    def of_keys(cls, keys: Elements, offsets: Offsets, rows: Rows, most: int) -> Heads:
         """Of the keys of some documents, which are in document order."""
         owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         order = np.argsort(keys, kind="stable")
@@ -179,7 +178,7 @@ class FrozenJoin(Join):
     def _use(self) -> None:
         self._set.use_frequencies(self._chunks())
 
-    def _marked(self, frequent: Frequent) -> npt.NDArray[np.uint8]:
+    def _marked(self, frequent: Frequent) -> np.memmap[Any, np.dtype[np.uint8]]:
         """Marks in the place of frequencies, in a scratch file too."""
         total = max(sum(len(values) for values, _ in self._sketches.chunks), 1)
         with tempfile.TemporaryFile(dir=self._scratch) as file:
@@ -195,11 +194,11 @@ class FrozenJoin(Join):
 
 def keys_of(
     elements: Elements,
-    offsets: npt.NDArray[np.int64],
+    offsets: Offsets,
     frequent: Frequent,
     rule: MassRule,
     threads: int,
-) -> tuple[Elements, npt.NDArray[np.int64]]:
+) -> tuple[Elements, Offsets]:
     """The keys of some documents whose sketches are given, and where each document's begin."""
     documents = len(offsets) - 1
     chunk_rows = 1 << max(documents - 1, 0).bit_length()
