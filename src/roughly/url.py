@@ -304,7 +304,9 @@ def _encoded(text: bytes, more: bytes) -> bytes:
     for place, byte in enumerate(text):
         one = bytes([byte])
         lone = byte == 0x25 and not _ESCAPE.match(text, place)
-        found.append(b"%%%02X" % byte if byte <= 0x20 or byte >= 0x7F or lone or one in more else one)
+        found.append(
+            b"%%%02X" % byte if byte <= 0x20 or byte >= 0x7F or lone or one in more else one
+        )
     return b"".join(found)
 
 

@@ -1,0 +1,138 @@
+"""Redirect rules of web servers: old address to new, as nginx, Apache and Netlify read them.
+
+Every rule matches one address exactly, whatever characters it has, and answers 301. Servers compare
+decoded paths, so the old path is written decoded; the new one is sent to browsers, so it stays
+encoded. A target on the same host is a path. Rules are grouped by host, as each belongs into that
+host's configuration.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from typing import Literal
+from urllib.parse import unquote_to_bytes
+
+from roughly.url import Address, is_url, split_url
+
+Server = Literal["nginx", "apache", "netlify"]
+SERVERS: tuple[Server, ...] = ("nginx", "apache", "netlify")
+
+Rule = tuple[Address, str]  # what is asked for, and where to send
+
+
+def redirect_rules(moves: Iterable[tuple[str, str]], server: Server) -> str:
+    """The rules for (old, new) URLs; ids that are no URLs are left out. Ends with a newline if there
+    is any rule."""
+    write: Callable[[str, list[Rule]], list[str]] = {
+        "nginx": _nginx,
+        "apache": _apache,
+        "netlify": _netlify,
+    }[server]
+    rules = sorted(
+        (address, target)
+        for old, new in moves
+        if is_url(old) and is_url(new)
+        for address in [split_url(old)]
+        for target in [_target(address, split_url(new))]
+    )
+    lines: list[str] = []
+    for host, some in groupby(rules, lambda rule: _host(rule[0])):
+        lines += [f"# {host}", *write(host, list(some))]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _host(address: Address) -> str:
+    return (address.host or "") + (f":{address.port}" if address.port else "")
+
+
+def _target(old: Address, new: Address) -> str:
+    query = f"?{new.query}" if new.query is not None else ""
+    # Signs that a configuration would take for its own.
+    path = re.sub(r"""[\s"'$\\<>`{|}^;]""", lambda sign: f"%{ord(sign[0]):02X}", new.path + query)
+    if _host(old) == _host(new) and {old.scheme, new.scheme} <= {"http", "https"}:
+        return path
+    return f"{new.scheme}://{_host(new)}{path}"
+
+
+def _decoded(path: str) -> str:
+    """A path as a server compares it. Bytes that are no UTF-8 stay encoded: configurations are
+    text."""
+    raw = unquote_to_bytes(path)
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        return path
+    return path if any(ord(sign) < 0x20 for sign in text) else text
+
+
+def _nginx(host: str, rules: list[Rule]) -> list[str]:
+    lines = []
+    # One location for each path, or nginx refuses the file.
+    for path, some in groupby(rules, lambda rule: _decoded(rule[0].path)):
+        quoted = _quoted(path)
+        answers: dict[str | None, str] = {}
+        for address, target in some:
+            answers.setdefault(address.query, target)
+        plain = answers.pop(None, None)
+        inside = [
+            f"if ($args = {_quoted(query or '')}) {{ return 301 {_quoted(target)}; }}"
+            for query, target in answers.items()
+        ]
+        if plain is not None:
+            inside.append(f"return 301 {_quoted(plain)};")
+        lines.append(f"location = {quoted} {{ {' '.join(inside)} }}")
+    return lines
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _apache(host: str, rules: list[Rule]) -> list[str]:
+    lines = []
+    for address, target in rules:
+        pattern = _pattern(_decoded(address.path))
+        if address.query is None:
+            lines.append(f"RedirectMatch 301 {_quoted(pattern)} {_quoted(target)}")
+            continue
+        # Without a question mark at its end the old parameters would be handed on. NE: the target
+        # is encoded already.
+        end = "" if "?" in target else "?"
+        lines += [
+            f"RewriteCond %{{QUERY_STRING}} {_quoted(_pattern(address.query))}",
+            # In a directory's own configuration the first slash is missing.
+            f"RewriteRule {_quoted('^/?' + pattern[2:])} {_quoted(_literal(target) + end)}"
+            " [R=301,L,NE]",
+        ]
+    if any(line.startswith("Rewrite") for line in lines):
+        lines.insert(0, "RewriteEngine On")
+    return lines
+
+
+def _pattern(text: str) -> str:
+    """A regular expression for exactly this text."""
+    return "^" + re.sub(r"[.^$*+?()\[\]{}|\\#]", lambda sign: "\\" + sign[0], text) + "$"
+
+
+def _literal(target: str) -> str:
+    """A percent sign before a digit would refer to what a condition matched."""
+    return target.replace("%", "\\%")
+
+
+def _netlify(host: str, rules: list[Rule]) -> list[str]:
+    lines = []
+    for address, target in rules:
+        # Stars and names behind colons match anything.
+        path = address.path.replace("*", "%2A").replace("/:", "/%3A")
+        path = re.sub(r"\s", "%20", path)
+        words = [path]
+        if address.query:
+            words += [
+                piece if "=" in piece else f"{piece}="
+                for piece in address.query.split("&")
+                if piece
+            ]
+        lines.append(" ".join([*words, target, "301"]))
+    return lines
