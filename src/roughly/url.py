@@ -2,8 +2,8 @@
 
 `canonical_url` undoes what cannot change the meaning: case of scheme and host, default ports, user
 names, escapes of plain characters, dots and doubled slashes in paths, the order of parameters, the
-fragment. `loose_url` also undoes what rarely changes it: https, www, letter case, a slash at the end,
-session numbers. Both accept anything, give ASCII, and leave alone what they have made themselves.
+fragment. `loose_url` also undoes what rarely changes it: https, www, letter case, a slash at the
+end, session numbers. Both accept anything, give ASCII, and leave alone what they made themselves.
 
 Documents are looked up by `lookup_key`, which is loose; who finds several prefers the one whose
 canonical form agrees. An id that is no URL is its own key.
@@ -212,8 +212,8 @@ def _punycode(host: bytes) -> bytes:
         return host.lower()  # no name at all, yet the same one every time
     if text.isascii():
         return host.lower()
-    # The tables of Unicode 3.2 are frozen in every Python, as names are in the DNS. Sharp s and final
-    # sigma are letters of their own since 2010.
+    # The tables of Unicode 3.2 are frozen in every Python, as names are in the DNS. Sharp s and
+    # final sigma are letters of their own since 2010.
     text = "".join(sign for sign in text.lower() if not stringprep.in_table_b1(sign))  # invisible
     text = unicodedata.ucd_3_2_0.normalize("NFKC", text)
     text = re.sub("[\u3002\uff0e\uff61]", ".", text)
@@ -225,8 +225,8 @@ def _punycode(host: bytes) -> bytes:
 
 
 def ip4(text: str) -> str | None:
-    """The four numbers of an IPv4 address as browsers read them: one to four numbers, decimal, octal
-    or hexadecimal, the last of which fills what is left. None if this is no such address."""
+    """The four numbers of an IPv4 address as browsers read them: one to four numbers, decimal,
+    octal or hexadecimal, the last of which fills what is left. None if this is no such address."""
     parts = text.removesuffix(".").split(".")
     if len(parts) > 4:
         return None
@@ -282,8 +282,8 @@ def resolve_dots(path: bytes, special: bool = True) -> bytes:
 
 
 def _decoded(text: bytes, kept: bytes) -> bytes:
-    """Without escapes, however deep, but for those of bytes in `kept`, which mean something else when
-    they are written plainly."""
+    """Without escapes, however deep, but for those of bytes in `kept`, which mean something else
+    when they are written plainly."""
 
     def plain(found: re.Match[bytes]) -> bytes:
         byte = bytes([int(found[1], 16)])

@@ -1,13 +1,13 @@
 """Which new page a lost page became: rules over evidence, without a corpus.
 
-The strength of a pair is what the old page left in the new one, by weight of rare text: the mean of
-resemblance and containment, so that a page which grew is still found. Pairs are taken strongest first
-and each new page is given once: a page that has a better claimant is not a second page's new place,
-unless it contains both. A page that stood beside the lost one already did not come from it; it may
-only have taken the lost one's text in.
+The strength of a pair is what the old page left in the new one, by weight of rare text: the mean
+of resemblance and containment, so that a page which grew is still found. Pairs are taken strongest
+first and each new page is given once: a page that has a better claimant is not a second page's new
+place, unless it contains both. A page that stood beside the lost one already did not come from it;
+it may only have taken the lost one's text in.
 
-Kinds: `same` (the same canonical form), `moved`, `merged` (into a page that was there already or holds
-other lost pages too), `split` (over several pages, each made mostly of the old one), `gone`.
+Kinds: `same` (the same canonical form), `moved`, `merged` (into a page that was there already or
+holds other lost pages too), `split` (over several pages, each made mostly of the old one), `gone`.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class Strengths:
 
 
 def strengths(evidence: Evidence, there_already: npt.NDArray[np.bool_]) -> Strengths:
-    """Shares by weight, with a little weight added to both pages that is not shared. Of a new page,
-    `there_already` tells whether its URL was in the old sweep too."""
+    """Shares by weight, with a little weight added to both pages that is not shared. Of a new
+    page, `there_already` tells whether its URL was in the old sweep too."""
     accident = _ACCIDENT / evidence.scale
     common = evidence.common
     contained = common / (evidence.old_mass + accident)
@@ -87,8 +87,8 @@ def assign(
     nearness: npt.NDArray[np.float64],
 ) -> list[Claim]:
     """What became of the pages 0 to `lost`, in their order; a split page has a claim for each part,
-    the largest first. Of each pair, `same_name` tells whether the last names of the paths agree, and
-    `nearness` how alike the URLs are, which decides between equals."""
+    the largest first. Of each pair, `same_name` tells whether the last names of the paths agree,
+    and `nearness` how alike the URLs are, which decides between equals."""
     found = strengths(evidence, there_already)
     strength = found.strength
     odds = _odds(evidence, found, same_name)

@@ -57,19 +57,21 @@ class Evidence:
     @property
     def resemblance(self) -> Floats:
         """Estimates, unweighted."""
-        return self.shared / np.maximum(1, self.old_kept + self.new_kept - self.shared)
+        found: Floats = self.shared / np.maximum(1, self.old_kept + self.new_kept - self.shared)
+        return found
 
     @property
     def containment(self) -> Floats:
         """Of the old in the new one, unweighted."""
-        return self.shared / np.maximum(1, self.old_kept)
+        found: Floats = self.shared / np.maximum(1, self.old_kept)
+        return found
 
 
 def gather(
     collection: Collection, lost: Rows, old_sweep: Rows, new_sweep: Rows, sought: Rows
 ) -> Evidence:
-    """Evidence of where the documents `lost` (rows, of the old sweep) are among `sought` (rows, of the
-    new sweep). The sweeps are all rows of each, to tell rare from common."""
+    """Evidence of where the documents `lost` (rows, of the old sweep) are among `sought` (rows, of
+    the new sweep). The sweeps are all rows of each, to tell rare from common."""
     refuse_minima(collection)
     old = sketches_of(collection, lost)
     elements = np.unique(old[0])
@@ -194,7 +196,8 @@ def _propose(
         key = documents[begins[which] + nth] * sought + np.repeat(holders[begin:end], many)
         unique, inverse = np.unique(key, return_inverse=True)
         keys.append(unique)
-        sums.append(np.bincount(inverse.reshape(-1), weights[which], minlength=len(unique)))
+        total = np.bincount(inverse.reshape(-1), weights[which], minlength=len(unique))
+        sums.append(total.astype(np.float64))
         begin = end
     key, inverse = np.unique(np.concatenate(keys), return_inverse=True)
     if not len(key):
@@ -246,7 +249,22 @@ def _measure(
         weights[:, number] = of_a[both].sum(), of_a.sum(), of_b.sum()
         counts[:, number] = np.count_nonzero(both), len(a), len(b)
         scale[number] = 1 << level
-    return (*weights, *counts, scale)  # type: ignore[return-value]
+    return (*weights, *counts, scale)
+
+
+def compare_rows(collection: Collection, one: int, other: int) -> tuple[float, float]:
+    """Estimates of the resemblance of two rows, and of the containment of the first in the other;
+    unweighted."""
+    canonical = collection.hashes("canonical")
+    if (canonical[one] == canonical[other]).all():
+        return 1.0, 1.0
+    rows = np.array([one, other])
+    values, offsets = sketches_of(collection, rows)
+    sketches = values, offsets, np.ones(len(values)), collection.level[rows]
+    counts = _measure(sketches, sketches, np.array([[0, 1]]))
+    shared, old_kept, new_kept = (int(count[0]) for count in counts[3:6])
+    resemblance = shared / max(1, old_kept + new_kept - shared)
+    return round(resemblance, 4), round(shared / max(1, old_kept), 4)
 
 
 def _reduced(

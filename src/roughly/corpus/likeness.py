@@ -1,4 +1,4 @@
-"""How alike two URLs are: evidence that costs nothing, and decides between pages that say the same."""
+"""How alike two URLs are: evidence that costs nothing and decides between pages of equal text."""
 
 from __future__ import annotations
 

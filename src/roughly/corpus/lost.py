@@ -1,8 +1,9 @@
 """Lost and found: where pages went that a later sweep does not have at their URL.
 
-`lost_pages` answers for every page that vanished between two sweeps, all at once, so that no page is
-taken for the new place of two. `lost_page` follows one page from the sweep that saw it last to the
-latest, from place to place; it looks at as many other lost pages as might claim the same places.
+`lost_pages` answers for every page that vanished between two sweeps, all at once, so that no page
+is taken for the new place of two. `lost_page` follows one page from the sweep that saw it last to
+the latest, from place to place; it looks at as many other lost pages as might claim the same
+places.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from roughly.corpus.assignment import Claim, Kind, assign, chances
-from roughly.corpus.evidence import Evidence, Rows, gather
+from roughly.corpus.evidence import Evidence, Rows, compare_rows, gather
 from roughly.corpus.likeness import nearness, same_name
 from roughly.corpus.sweeps import NOWHERE, Sweeps
 from roughly.errors import ParameterError
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 # Places that are named beside the best one.
 _ALTERNATIVES = 5
+# Of a page that nothing later is like: it may have changed beyond recognition.
+_SURE_THAT_GONE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,8 @@ class Trace:
     changed: str | None  # last date at which the page at this URL was not as before
     steps: list[Step]
 
+    moves: list[Move]  # from this URL to where the page is now; several if it was split at last
+
     @property
     def still_there(self) -> bool:
         return self.last_seen == self.latest
@@ -70,7 +75,20 @@ class Trace:
     @property
     def found(self) -> bool:
         """Whether the page is anywhere in the latest sweep, as far as can be told."""
-        return self.still_there or bool(self.steps and self.steps[-1].moves[0].new)
+        return self.moves[0].new is not None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A JSON object a place, with the way there and what else it could be."""
+        dates = {"last_seen": self.last_seen, "latest": self.latest}
+        way = [
+            {"from_date": step.from_date, "to_date": step.to_date} | move.to_dict()
+            for step in self.steps
+            for move in step.moves
+        ]
+        others = [move.to_dict() for step in self.steps[-1:] for move in step.alternatives]
+        return [
+            move.to_dict() | dates | {"steps": way, "alternatives": others} for move in self.moves
+        ]
 
 
 def lost_pages(collection: Collection, sweeps: Sweeps, begin: int, end: int) -> list[Move]:
@@ -94,13 +112,15 @@ def lost_page(collection: Collection, sweeps: Sweeps, page: int) -> Trace:
     last = int(seen[-1])
     steps: list[Step] = []
     at, current, visited = last, page, {page}
+    places: list[int] = [int(sweeps.row[page, last])]
     while at < len(sweeps) - 1:
         step = _next_step(collection, sweeps, current, at)
         if step is None:
             moves = [_gone(sweeps, current, at)]
             steps.append(Step(sweeps.dates[at], sweeps.dates[-1], moves, []))
+            places = []
             break
-        found, current = step
+        found, current, places = step
         steps.append(found)
         if current in visited:  # back where it was: that page is there until it vanishes again
             break
@@ -114,7 +134,26 @@ def lost_page(collection: Collection, sweeps: Sweeps, page: int) -> Trace:
         sweeps.dates[-1],
         _last_change(collection, sweeps, seen, rows),
         steps,
+        _summary(collection, sweeps, rows[-1], places, steps),
     )
+
+
+def _summary(
+    collection: Collection, sweeps: Sweeps, row: int, places: Sequence[int], steps: Sequence[Step]
+) -> list[Move]:
+    """All steps as one: as sure as all of them together, and as much the same as all of them."""
+    name = sweeps.name(row)
+    if not places:
+        return [Move(name, None, "gone", None, None, steps[-1].moves[0].confidence)]
+    sure, kind = 1.0, "same"
+    for step in steps:
+        sure *= step.moves[0].confidence
+        kind = step.moves[0].kind if step.moves[0].kind != "same" else kind
+    found = []
+    for place in places:
+        resemblance, containment = compare_rows(collection, row, place)
+        found.append(Move(name, sweeps.name(place), kind, resemblance, containment, round(sure, 3)))
+    return found
 
 
 def _last_change(
@@ -129,13 +168,14 @@ def _last_change(
 
 def _gone(sweeps: Sweeps, page: int, at: int) -> Move:
     name = sweeps.name(int(sweeps.row[page, at]))
-    return Move(name, None, "gone", None, None, 0.0)
+    return Move(name, None, "gone", None, None, _SURE_THAT_GONE)
 
 
 def _next_step(
     collection: Collection, sweeps: Sweeps, page: int, at: int
-) -> tuple[Step, int] | None:
-    """Where a page that was last seen in one sweep is in the next that has it, and the page there."""
+) -> tuple[Step, int, list[int]] | None:
+    """Where a page last seen in one sweep is in the next that has it: the step, the page there and
+    the rows of all places."""
     for end in range(at + 1, len(sweeps)):
         step = _Step(collection, sweeps, at, end)
         found = step.follow(page)
@@ -207,8 +247,8 @@ class _Step:
             claim.confidence,
         )
 
-    def follow(self, page: int) -> tuple[Step, int] | None:
-        """Where one page went, and the page there. Others that might have gone to the same places
+    def follow(self, page: int) -> tuple[Step, int, list[int]] | None:
+        """Where one page went, the page there and the rows of all places. Others that might have gone to the same places
         are asked too, and where these might have gone."""
         own = np.array([page])
         found = self.evidence(own, self.new_pages)
@@ -226,7 +266,7 @@ class _Step:
             return None
         dates = self.sweeps.dates
         named = {claim.new for claim in own_claims}
-        names, nears = self.likeness(evidence, lost, self.new_pages)
+        names, _ = self.likeness(evidence, lost, self.new_pages)
         others = [
             claim
             for claim in chances(evidence, position, self.there_already(self.new_pages), names)
@@ -237,4 +277,5 @@ class _Step:
             for some in (own_claims, others[:_ALTERNATIVES])
         )
         step = Step(dates[self.begin], dates[self.end], moves, alternatives)
-        return step, int(self.new_pages[own_claims[0].new])
+        pages = [int(self.new_pages[claim.new]) for claim in own_claims if claim.new is not None]
+        return step, pages[0], [int(self.sweeps.row[page, self.end]) for page in pages]

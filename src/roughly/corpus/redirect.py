@@ -23,8 +23,8 @@ Rule = tuple[Address, str]  # what is asked for, and where to send
 
 
 def redirect_rules(moves: Iterable[tuple[str, str]], server: Server) -> str:
-    """The rules for (old, new) URLs; ids that are no URLs are left out. Ends with a newline if there
-    is any rule."""
+    """The rules for (old, new) URLs; ids that are no URLs are left out. Ends with a newline if
+    there is any rule."""
     write: Callable[[str, list[Rule]], list[str]] = {
         "nginx": _nginx,
         "apache": _apache,

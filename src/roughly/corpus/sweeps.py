@@ -1,9 +1,9 @@
 """Sweeps and pages: which document is which page's version of which date.
 
 A sweep is everything of one date, cut to a day, a month or a year; undated documents are a sweep
-before all others. A page is what one canonical URL named over time. A page that a sweep has more than
-once, as under `id#2`, counts once, by its latest document. Everything here is in memory: some dozens of
-bytes a document.
+before all others. A page is what one canonical URL named over time. A page that a sweep has more
+than once, as under `id#2`, counts once, by its latest document. Everything here is in memory: some
+dozens of bytes a document.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class Sweeps:
     @property
     def present(self) -> npt.NDArray[np.bool_]:
         """Of every page and sweep."""
-        return self.row != NOWHERE
+        found: npt.NDArray[np.bool_] = self.row != NOWHERE
+        return found
 
     def index(self, date: str) -> int:
         """The number of the sweep of a date. Part of a date stands for the only sweep in it."""
