@@ -135,7 +135,7 @@ def split_url(url: str | bytes) -> Address:
     path = resolve_dots(path, special)
     if special:
         path = re.sub(rb"/+", b"/", path)
-    shown = _encoded(_decoded(path, b"/?#"), b"#?").decode()
+    shown = _encoded(_decoded(path, b"/\\?#"), b"#?").decode()
     if special:
         shown = _settled(shown)
     return Address(

@@ -1,8 +1,9 @@
 """What pages of one sweep have in common with pages of another, weighed by how rare it is.
 
-A shingle that n pages of a sweep have says little about any of them: it weighs 1/n, n being its
-number in the sweep where it is more common. So text that a whole site shares does not make two of
-its pages alike, and what only one page says tells where that page went. Weights are summed over
+A shingle that n pages of a sweep have says little about any of them: it weighs 1/n^2, n being its
+number in the sweep where it is more common. (By 1/n the menu of a site of seven pages still weighs
+a good part of what a page says itself.) So text that a whole site shares does not make two of its
+pages alike, and what only one page says tells where that page went. Weights are summed over
 sketches; what the sketch of a larger document has left out, is left out of the smaller one's too.
 
 The collection is read part by part, twice, whatever its size; in memory are the elements of those
@@ -77,14 +78,14 @@ def gather(
     elements = np.unique(old[0])
     place = _places(len(collection), sought)
     counts, (hits, holders) = _count(collection, elements, old_sweep, new_sweep, place)
-    weights = 1 / np.maximum(1, counts.max(axis=0))
+    weights = _weights(counts)
     pairs = _propose(old, elements, weights, hits, holders, len(sought))
     pairs = np.unique(np.concatenate([pairs, _identical(collection, lost, sought)]), axis=0)
     some, inverse = np.unique(pairs[:, 1], return_inverse=True)
     new = sketches_of(collection, sought[some])
     new_elements = np.unique(new[0])
     new_counts, _ = _count(collection, new_elements, old_sweep, new_sweep, None)
-    new_weights = 1 / np.maximum(1, new_counts.max(axis=0))
+    new_weights = _weights(new_counts)
     measured = _measure(
         (*old, weights[np.searchsorted(elements, old[0])], collection.level[lost]),
         (*new, new_weights[np.searchsorted(new_elements, new[0])], collection.level[sought[some]]),
@@ -142,16 +143,22 @@ def _count(
     member[0, old_sweep] = True
     member[1, new_sweep] = True
     hits, holders = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    shift = np.uint64(collection.parameters.bits - 16)
+    first_bits = np.zeros(1 << 16, bool)
+    first_bits[elements >> shift] = True
     for part in range(collection.parts):
         begin, end = collection.rows(part)
         if not len(elements) or not member[:, begin:end].any():
             continue
         values, offsets = collection.chunk(part)
         row = begin + np.repeat(np.arange(end - begin), np.diff(offsets[: end - begin + 1]))
-        at = np.searchsorted(elements, values[: len(row)])
+        values = values[: len(row)]
+        # Most elements are nobody's that is looked for: their first bits tell.
+        some = np.flatnonzero(first_bits[values >> shift])
+        at = np.searchsorted(elements, values[some])
         at[at == len(elements)] = 0
-        known = np.flatnonzero(elements[at] == values[: len(row)])
-        at, row = at[known], row[known]
+        known = np.flatnonzero(elements[at] == values[some])
+        at, row = at[known], row[some[known]]
         for sweep in (0, 1):
             counts[sweep] += np.bincount(at[member[sweep, row]], minlength=len(elements))
         if place is not None:
@@ -160,6 +167,10 @@ def _count(
             holders.append(place[row[sought]])
         collection.release()
     return counts, (np.concatenate(hits), np.concatenate(holders))
+
+
+def _weights(counts: npt.NDArray[np.int64]) -> Floats:
+    return 1 / np.maximum(1.0, counts.max(axis=0)) ** 2
 
 
 def _propose(

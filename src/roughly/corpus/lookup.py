@@ -1,7 +1,7 @@
 """From a URL to documents, from a document to its cluster, and back to URLs.
 
-A URL may be given in any spelling: documents are found by the loose form of their ids, and if some of
-them agree in more than that, only these are taken: the very id, or the canonical form.
+A URL may be given in any spelling: documents are found by the loose form of their ids, and if some
+of them agree in more than that, only these are taken: the very id, or the canonical form.
 """
 
 from __future__ import annotations

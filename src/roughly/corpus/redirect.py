@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import Literal
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 from roughly.url import Address, is_url, split_url
 
@@ -30,17 +30,20 @@ def redirect_rules(moves: Iterable[tuple[str, str]], server: Server) -> str:
         "apache": _apache,
         "netlify": _netlify,
     }[server]
-    rules = sorted(
-        (address, target)
-        for old, new in moves
-        if is_url(old) and is_url(new)
-        for address in [split_url(old)]
-        for target in [_target(address, split_url(new))]
-    )
+    addresses = [(_split(old), _split(new)) for old, new in moves if is_url(old) and is_url(new)]
+    rules = [(old, _target(old, new)) for old, new in addresses]
+    rules.sort(key=lambda rule: (_host(rule[0]), rule[0].path, rule[0].query or "", rule[1]))
     lines: list[str] = []
     for host, some in groupby(rules, lambda rule: _host(rule[0])):
         lines += [f"# {host}", *write(host, list(some))]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _split(url: str) -> Address:
+    """The parts of a URL, its parameters as they stand there: their order is what servers see."""
+    query = url.partition("#")[0].partition("?")[2]
+    safe = re.sub(r"[^!-~]", lambda sign: quote(sign[0].encode("utf-8", "replace")), query)
+    return split_url(url)._replace(query=safe if "?" in url.partition("#")[0] else None)
 
 
 def _host(address: Address) -> str:
@@ -77,7 +80,8 @@ def _nginx(host: str, rules: list[Rule]) -> list[str]:
             answers.setdefault(address.query, target)
         plain = answers.pop(None, None)
         inside = [
-            f"if ($args = {_quoted(query or '')}) {{ return 301 {_quoted(target)}; }}"
+            # Not "=": there a dollar sign would begin a variable's name.
+            f"if ($args ~ {_quoted(_pattern(query or ''))}) {{ return 301 {_quoted(target)}; }}"
             for query, target in answers.items()
         ]
         if plain is not None:
@@ -101,14 +105,18 @@ def _apache(host: str, rules: list[Rule]) -> list[str]:
         # is encoded already.
         end = "" if "?" in target else "?"
         lines += [
-            f"RewriteCond %{{QUERY_STRING}} {_quoted(_pattern(address.query))}",
+            f"RewriteCond %{{QUERY_STRING}} {_raw(_pattern(address.query))}",
             # In a directory's own configuration the first slash is missing.
-            f"RewriteRule {_quoted('^/?' + pattern[2:])} {_quoted(_literal(target) + end)}"
-            " [R=301,L,NE]",
+            f"RewriteRule {_raw('^/?' + pattern[2:])} {_raw(_literal(target) + end)} [R=301,L,NE]",
         ]
     if any(line.startswith("Rewrite") for line in lines):
         lines.insert(0, "RewriteEngine On")
     return lines
+
+
+def _raw(text: str) -> str:
+    """In quotes, for directives that do not take backslashes away."""
+    return '"' + text.replace('"', '\\"') + '"'
 
 
 def _pattern(text: str) -> str:

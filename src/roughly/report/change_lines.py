@@ -79,7 +79,7 @@ def trace_lines(trace: Trace) -> Iterator[str]:
     yield f"last seen there on {trace.last_seen}"
     for step in trace.steps:
         if step.moves[0].new is None:
-            yield f"gone: nothing of {step.from_date} is like it up to {step.to_date}"
+            yield f"gone: nothing is like it after {step.from_date}, up to {step.to_date}"
             continue
         for move in step.moves:
             yield f"{_became(move)} by {step.to_date}, confidence {move.confidence:.2f}"
@@ -141,9 +141,9 @@ def change_lines(changes: Changes, blocks: bool) -> Iterator[str]:
         if interval.returned:
             yield f"  {'back again':24} {interval.returned:9,}"
     yield ""
-    counts = changes.change_counts()
+    counts, said = changes.change_counts(), ("never changed", "sometimes", "every time")
     yield "pages seen more than once: " + ", ".join(
-        f"{count:,} changed {kind}" for kind, count in counts.items()
+        f"{count:,} {words}" for words, count in zip(said, counts.values(), strict=True)
     )
     if changes.changed:
         yield f"changed versions by resemblance to the one before, 0 to 1: {_bars(changes, blocks)}"
