@@ -104,6 +104,11 @@ def common_tokens(a: bytes, a_html: bool, b: bytes, b_html: bool, w: int) -> Ann
 def content_hash(data: bytes, simd: str = '') -> str:
     """The equivalence hash of a byte string, 32 hexadecimal digits."""
 
+def content_hashes(source: object, threads: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)]:
+    """
+    The equivalence hashes of a batch of documents, as they are: their two halves.
+    """
+
 def spanning_forest(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], documents: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
     """The pairs of a maximum spanning forest, heaviest first."""
 

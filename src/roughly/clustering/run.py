@@ -1,10 +1,10 @@
 """The four phases, in a directory: sketch, sort, pairs, forest.
 
-    segments/000001/            phase 1, the sketches (roughly.storage.segment)
-    forest/documents.arrow      document order and equivalents
-    forest/hubs.arrow           documents of masses and the one that stands for them
-    forest/pairs-*.arrow        phases 2 and 3, a file for each join
-    forest/links-*.arrow        phase 4, the maximum spanning forests
+    segments/000001/                  phase 1, the sketches (roughly.storage.segment)
+    forest/000001/documents.arrow     document order and equivalents
+    forest/000001/hubs.arrow          documents of masses and the one that stands for them
+    forest/000001/pairs-*.arrow       phases 2 and 3, a file for each join
+    forest/000001/links-*.arrow       phase 4, the maximum spanning forests
 
 Pairs that are to be exact are counted again on complete sets of shingles, from estimated-*.arrow.
 Every file is a step of its own: a run that was killed goes on with the first that is missing. All
@@ -42,17 +42,18 @@ from roughly.storage.durable import make_directory
 from roughly.storage.steps import Steps
 
 if TYPE_CHECKING:
-    from roughly.storage.segment import Segment
+    from roughly.storage.collection import Stored
     from roughly.verification.exact import Verifier
 
-FOREST = "forest"
+# Of a run that begins with its documents; what is added later has later numbers.
+FOREST = "forest/000001"
 
 # Sampled elements without which an estimate of containment is no reason to put documents together.
 LEAST_CONTAINED = 10
 
 _DOCUMENTS = pa.schema(
     [
-        pa.field("row", pa.uint32(), nullable=False),  # in the segment; rows in document order
+        pa.field("row", pa.uint32(), nullable=False),  # of the collection; in document order
         pa.field("representative", pa.uint32(), nullable=False),  # a position in document order
         pa.field("kind", pa.uint8(), nullable=False),  # index into equivalence.KINDS
     ]
@@ -68,7 +69,7 @@ _PAIRS = pa.schema(
 class Outcome:
     """What the phases leave behind."""
 
-    order: Rows  # rows of the segment in document order
+    order: Rows  # rows of the collection that are there, in document order
     groups: Groups
     hubs: Hubs
     pair_files: list[tuple[Measure, Path]]
@@ -77,9 +78,16 @@ class Outcome:
     facts: dict[str, int]  # of the expansion: elements, those cut off, pairs; bytes of scratch
 
     @classmethod
-    def load(cls, directory: Path) -> Outcome:
+    def empty(cls) -> Outcome:
+        """Of no documents."""
+        none: Rows = np.zeros(0, np.uint32)
+        groups = Groups(none, np.zeros(0, np.uint8))
+        return cls(none, groups, none, [], NO_PAIRS, NO_PAIRS, {})
+
+    @classmethod
+    def load(cls, directory: Path, forest: str = FOREST) -> Outcome:
         """What a finished run left in its directory."""
-        folder = directory / FOREST
+        folder = directory / forest
         # By their checksums: a file that is missing is damage, not a step that was not needed.
         files = sorted(path.with_suffix("") for path in folder.glob("pairs-*.arrow.crc32c"))
         hubs: Hubs = np.zeros(0, np.uint32)
@@ -102,20 +110,22 @@ class Outcome:
 
 
 def run_phases(
-    segment: Segment,
+    segment: Stored,
     settings: Settings,
     directory: Path,
     steps: Steps,
     *,
+    forest: str = FOREST,
     threads: int,
     memory_bytes: int,
     progress: Progress = no_progress,
     clock: Clock | None = None,
     verifier: Verifier | None = None,
 ) -> Outcome:
-    """Phases 2 to 4 over a segment. `verifier` counts pairs exactly, if the settings ask for it."""
+    """Phases 2 to 4 over all documents, in the folder `forest`. `verifier` counts pairs exactly, if
+    the settings ask for it."""
     clock = Clock() if clock is None else clock
-    folder = directory / FOREST
+    folder = directory / forest
     make_directory(folder)
     for scratch in (*folder.glob("postings-*"), *folder.glob("lists-*")):
         shutil.rmtree(scratch, ignore_errors=True)  # of a run that was killed
@@ -136,7 +146,7 @@ def run_phases(
 
 @dataclass(frozen=True, slots=True)
 class _Phases:
-    segment: Segment
+    segment: Stored
     settings: Settings
     folder: Path
     steps: Steps
@@ -152,7 +162,7 @@ class _Phases:
         if not self.steps.done("documents"):
             with self.clock("equivalents") as phase:
                 segment = self.segment
-                order = document_order(segment.ids(), segment.dates())
+                order = document_order(segment)
                 kept = Sketches.of_segment(segment).kept()
                 groups = equivalents(
                     segment.hashes("content")[order],
