@@ -1,4 +1,4 @@
-"""Documents in memory that can be read like a collection on disk, for tests of what is made of one."""
+"""Documents in memory that can be read like a collection on disk, for tests of what uses one."""
 
 from collections.abc import Sequence
 from typing import Any, cast

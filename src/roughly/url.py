@@ -14,7 +14,10 @@ from __future__ import annotations
 import re
 import stringprep
 import unicodedata
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _DEFAULT_PORTS = {
     b"http": b"80",
@@ -72,8 +75,14 @@ def canonical_url(url: str, *, fragment: bool = False) -> str:
 
 def loose_url(url: str) -> str:
     """The form that addresses share which nearly always show the same page."""
-    parts = split_url(url)
-    host = parts.host and re.sub(r"^www[0-9]*\.(?=.)", "", parts.host)
+    if _CLEAN.fullmatch(url) and "(" not in url and ";" not in url:
+        host, _, path = url.partition("://")[2].lower().partition("/")
+        return f"http://{_WWW.sub('', host)}/{path.rstrip('/')}"
+    return _loose(split_url(url))
+
+
+def _loose(parts: Address) -> str:
+    host = parts.host and _WWW.sub("", parts.host)
     path = _PATH_SESSION.sub("", parts.path.lower())
     if len(path) > 1:
         path = path.rstrip("/") or "/"
@@ -85,6 +94,13 @@ def loose_url(url: str) -> str:
     scheme = "http" if parts.scheme == "https" else parts.scheme
     port = "" if scheme == "http" and parts.port == "80" else parts.port
     return str(Address(scheme, host, port, path, query or None, None))
+
+
+def lookup_keys(names: pa.Array) -> pa.Array:
+    """The keys of a column of ids."""
+    import pyarrow as pa
+
+    return pa.array([lookup_key(name) for name in names.to_pylist()], pa.string())
 
 
 def lookup_key(name: str) -> str:
@@ -105,6 +121,7 @@ def server_of(name: str) -> str:
     return (parts.host or "") + (f":{parts.port}" if parts.port else "")
 
 
+_WWW = re.compile(r"^www[0-9]*\.(?=.)")
 _SESSION = re.compile(
     r"(?:jsessionid=[0-9a-z$]{10,}|phpsessid=[0-9a-z]{16,}|sid=[0-9a-z]{16,}"
     r"|aspsessionid[a-z]{8}=[a-z]{16,}|cfid=[0-9]+|cftoken=[0-9a-z-]+)$"

@@ -131,7 +131,8 @@ def _all(corpus: Corpus, arguments: argparse.Namespace) -> int:
             for move in moves
             if move.new is not None and move.kind != "split" and move.confidence >= least
         ]
-        rules = redirect_rules(sure, arguments.redirects)
+        alive = corpus.urls(arguments.end, arguments.by)
+        rules = redirect_rules(sure, arguments.redirects, alive)
         if arguments.output:
             write_file(arguments.output, rules, arguments.force)
         else:

@@ -170,7 +170,8 @@ def _count(
 
 
 def _weights(counts: npt.NDArray[np.int64]) -> Floats:
-    return 1 / np.maximum(1.0, counts.max(axis=0)) ** 2
+    weights: Floats = 1 / np.maximum(1.0, counts.max(axis=0)) ** 2
+    return weights
 
 
 def _propose(

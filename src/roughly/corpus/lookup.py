@@ -16,12 +16,12 @@ from roughly.corpus.sweeps import Rows
 from roughly.url import is_url, lookup_key, page_of
 
 if TYPE_CHECKING:
-    from roughly.clustering.clusters import Clusters
     from roughly.storage.collection import Collection
+    from roughly.storage.segment import Segment
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class NamedDocument:
     """A document that a URL names."""
 
     row: int
@@ -50,27 +50,38 @@ def best_match(name: str, ids: Sequence[str]) -> list[int]:
     return []
 
 
-def documents_of(collection: Collection, rows: Rows, name: str) -> list[Known]:
-    """Those of some rows that a name means, oldest first."""
+def rows_under(collection: Collection, name: str) -> Rows:
+    """The rows of documents that may be meant by a name, ascending: those under its keys."""
+    keys = spellings(name)
+    found = [np.zeros(0, np.int64)]
+    for number, segment in enumerate(collection.segments):
+        first = collection.first_row(number)
+        found.append(first + rows_in_segment(segment, keys))
+    rows = np.unique(np.concatenate(found))
+    return rows[collection.live[rows]]
+
+
+def rows_in_segment(segment: Segment, keys: Sequence[str]) -> Rows:
+    """The rows of one segment under some keys."""
+    ids = segment.ids().to_pylist()
+    return np.array([row for row, id in enumerate(ids) if lookup_key(id) in keys], np.int64)
+
+
+def named_documents(collection: Collection, rows: Rows) -> list[NamedDocument]:
+    """Rows with their ids and dates."""
     ids = collection.take("id", rows).to_pylist()
     dates = collection.take("date", rows).to_pylist()
-    chosen = best_match(name, ids)
-    # The same page at another date may have been added under another spelling.
-    pages = {page_of(ids[position]) for position in chosen}
-    found = [
-        Known(int(row), id, date)
+    return [
+        NamedDocument(row, id, date)
         for row, id, date in zip(rows.tolist(), ids, dates, strict=True)
-        if page_of(id) in pages
     ]
+
+
+def documents_of(collection: Collection, rows: Rows, name: str) -> list[NamedDocument]:
+    """Those of some rows that a name means, oldest first."""
+    found = named_documents(collection, rows)
+    chosen = best_match(name, [document.id for document in found])
+    # The same page at another date may have been added under another spelling.
+    pages = {page_of(found[position].id) for position in chosen}
+    found = [document for document in found if page_of(document.id) in pages]
     return sorted(found, key=lambda document: (document.date or "", document.row))
-
-
-def cluster_rows(clusters: Clusters, row: int) -> Rows:
-    """All rows of the cluster that has a row, in document order; only that row if it is alone."""
-    order = clusters.outcome.order.astype(np.int64)
-    position = np.flatnonzero(order == row)
-    if not len(position):
-        return np.array([row], np.int64)
-    first = clusters.first
-    found: Rows = order[first == first[position[0]]]
-    return found

@@ -145,7 +145,8 @@ def _summary(
     name = sweeps.name(row)
     if not places:
         return [Move(name, None, "gone", None, None, steps[-1].moves[0].confidence)]
-    sure, kind = 1.0, "same"
+    sure = 1.0
+    kind: Kind = "same"
     for step in steps:
         sure *= step.moves[0].confidence
         kind = step.moves[0].kind if step.moves[0].kind != "same" else kind
@@ -248,8 +249,8 @@ class _Step:
         )
 
     def follow(self, page: int) -> tuple[Step, int, list[int]] | None:
-        """Where one page went, the page there and the rows of all places. Others that might have gone to the same places
-        are asked too, and where these might have gone."""
+        """Where one page went, the page there and the rows of all places. Others that might have
+        gone to the same places are asked too, and where these might have gone."""
         own = np.array([page])
         found = self.evidence(own, self.new_pages)
         if not len(found):

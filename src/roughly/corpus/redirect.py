@@ -22,10 +22,13 @@ SERVERS: tuple[Server, ...] = ("nginx", "apache", "netlify")
 Rule = tuple[Address, str]  # what is asked for, and where to send
 
 
-def redirect_rules(moves: Iterable[tuple[str, str]], server: Server) -> str:
-    """The rules for (old, new) URLs; ids that are no URLs are left out. Ends with a newline if
-    there is any rule."""
-    write: Callable[[str, list[Rule]], list[str]] = {
+def redirect_rules(
+    moves: Iterable[tuple[str, str]], server: Server, alive: Iterable[str] = ()
+) -> str:
+    """The rules for (old, new) URLs; ids that are no URLs are left out. `alive` are URLs that are
+    there: what has one of their paths with other parameters must not be sent away with it. Ends
+    with a newline if there is any rule."""
+    write: Callable[[list[Rule], set[str]], list[str]] = {
         "nginx": _nginx,
         "apache": _apache,
         "netlify": _netlify,
@@ -33,9 +36,15 @@ def redirect_rules(moves: Iterable[tuple[str, str]], server: Server) -> str:
     addresses = [(_split(old), _split(new)) for old, new in moves if is_url(old) and is_url(new)]
     rules = [(old, _target(old, new)) for old, new in addresses]
     rules.sort(key=lambda rule: (_host(rule[0]), rule[0].path, rule[0].query or "", rule[1]))
+    rules = [rule for n, rule in enumerate(rules) if not n or rules[n - 1][0] != rule[0]]
+    present = [split_url(url) for url in alive if is_url(url) and "?" in url]
     lines: list[str] = []
     for host, some in groupby(rules, lambda rule: _host(rule[0])):
-        lines += [f"# {host}", *write(host, list(some))]
+        own = list(some)
+        # Paths of which parameters make several pages.
+        several = {address.path for address in present if _host(address) == host}
+        several |= {address.path for address, _ in own if address.query is not None}
+        lines += [f"# {host}", *write(own, several)]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -70,42 +79,41 @@ def _decoded(path: str) -> str:
     return path if any(ord(sign) < 0x20 for sign in text) else text
 
 
-def _nginx(host: str, rules: list[Rule]) -> list[str]:
+def _nginx(rules: list[Rule], several: set[str]) -> list[str]:
     lines = []
-    # One location for each path, or nginx refuses the file.
-    for path, some in groupby(rules, lambda rule: _decoded(rule[0].path)):
-        quoted = _quoted(path)
-        answers: dict[str | None, str] = {}
-        for address, target in some:
-            answers.setdefault(address.query, target)
-        plain = answers.pop(None, None)
-        inside = [
-            # Not "=": there a dollar sign would begin a variable's name.
-            f"if ($args ~ {_quoted(_pattern(query or ''))}) {{ return 301 {_quoted(target)}; }}"
-            for query, target in answers.items()
-        ]
-        if plain is not None:
-            inside.append(f"return 301 {_quoted(plain)};")
-        lines.append(f"location = {quoted} {{ {' '.join(inside)} }}")
+    for address, target in rules:
+        answer = f"return 301 {_quoted(target)};"
+        if address.path not in several:
+            lines.append(f"location = {_quoted(_decoded(address.path))} {{ {answer} }}")
+            continue
+        # Outside of any location, so that the path's other pages are served as before. Not "=":
+        # there a dollar sign would begin a variable's name.
+        asked = _pattern(address.path)[:-1] + _parameters(address)
+        lines.append(f"if ($request_uri ~ {_quoted(asked)}) {{ {answer} }}")
     return lines
+
+
+def _parameters(address: Address) -> str:
+    """The end of a regular expression: these parameters, or none."""
+    return r"\??$" if not address.query else r"\?" + _pattern(address.query)[1:]
 
 
 def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _apache(host: str, rules: list[Rule]) -> list[str]:
+def _apache(rules: list[Rule], several: set[str]) -> list[str]:
     lines = []
     for address, target in rules:
         pattern = _pattern(_decoded(address.path))
-        if address.query is None:
+        if address.path not in several:
             lines.append(f"RedirectMatch 301 {_quoted(pattern)} {_quoted(target)}")
             continue
         # Without a question mark at its end the old parameters would be handed on. NE: the target
         # is encoded already.
         end = "" if "?" in target else "?"
         lines += [
-            f"RewriteCond %{{QUERY_STRING}} {_raw(_pattern(address.query))}",
+            f"RewriteCond %{{QUERY_STRING}} {_raw(_pattern(address.query or ''))}",
             # In a directory's own configuration the first slash is missing.
             f"RewriteRule {_raw('^/?' + pattern[2:])} {_raw(_literal(target) + end)} [R=301,L,NE]",
         ]
@@ -129,7 +137,7 @@ def _literal(target: str) -> str:
     return target.replace("%", "\\%")
 
 
-def _netlify(host: str, rules: list[Rule]) -> list[str]:
+def _netlify(rules: list[Rule], several: set[str]) -> list[str]:
     lines = []
     for address, target in rules:
         # Stars and names behind colons match anything.

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.errors import ParameterError
-from roughly.url import lookup_key, page_of
+from roughly.url import page_of
 
 if TYPE_CHECKING:
     from roughly.storage.collection import Collection
@@ -60,15 +60,9 @@ class Sweeps:
             hint="name one of them",
         )
 
-    def find(self, url: str) -> int | None:
-        """The page of a URL in any spelling. The same id comes first, then the same canonical
-        form, then pages whose addresses nearly always show the same; of several the first."""
-        wanted = page_of(url)
-        if wanted in self.pages:
-            return self.pages.index(wanted)
-        # An address without a scheme is one of the Web.
-        keys = {lookup_key(url), lookup_key(f"http://{url}")}
-        return next((n for n, page in enumerate(self.pages) if lookup_key(page) in keys), None)
+    def page_of_row(self, row: int) -> int:
+        """The page that a row is a version of."""
+        return self.pages.index(page_of(self.names[row]))
 
     def name(self, row: int) -> str:
         """The id of a row as it was added."""

@@ -147,13 +147,13 @@ def change_lines(changes: Changes, blocks: bool) -> Iterator[str]:
     )
     if changes.changed:
         yield f"changed versions by resemblance to the one before, 0 to 1: {_bars(changes, blocks)}"
-    for days, words in (
+    for rate, words in (
         (changes.days_between_changes, "a page changes every"),
         (changes.days_at_url, "a URL lives"),
         (changes.days_of_life, "a page, moves followed, lives"),
     ):
-        if days is not None:
-            yield f"{words} {days:,.0f} days"
+        if rate is not None:
+            yield f"{words} {rate:,.0f} days"
     restless = sorted(
         (page for page in changes.pages if page.changes),
         key=lambda page: (-page.changes, page.mean_resemblance or 0, page.url),
