@@ -240,6 +240,13 @@ class Clusters:
     def pair_schema(self) -> pa.Schema:
         return _PAIRS
 
+    def rows_beside(self, row: int) -> Numbers:
+        """All rows of the cluster that has a row, in document order; that row itself is one."""
+        order = self.outcome.order.astype(np.int64)
+        position = np.flatnonzero(order == row)
+        found: Numbers = order[np.isin(self._first, self._first[position])]
+        return found
+
     def sizes(self) -> Numbers:
         """Of each cluster of two documents or more, by first document."""
         return self._sizes[1]

@@ -34,10 +34,17 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from roughly.clustering.settings import Settings
+    from roughly.corpus.changes import Changes
+    from roughly.corpus.collapse import Result
     from roughly.corpus.compaction import Compacted
     from roughly.corpus.growth import Added
+    from roughly.corpus.history import History
     from roughly.corpus.information import Information
+    from roughly.corpus.lookup import NamedDocument
+    from roughly.corpus.lost import Move, Trace
+    from roughly.corpus.over_time import Collapsed
     from roughly.corpus.removal import Removed
+    from roughly.corpus.sweeps import Period
 
 
 class Corpus:
@@ -254,6 +261,72 @@ class Corpus:
         from roughly.corpus.information import information
 
         return information(self._snapshot)
+
+    def documents(self, url: str) -> list[NamedDocument]:
+        """All documents of a page, oldest first. The URL may be in another spelling than the ids
+        have it."""
+        from roughly.corpus.over_time import documents_at
+
+        return documents_at(self.collection, url)
+
+    def cluster_of(
+        self, url: str, threshold: float | str | Fraction | None = None
+    ) -> list[NamedDocument]:
+        """All documents in the cluster of a page's latest document, that one among them."""
+        from roughly.corpus.over_time import cluster_of
+
+        return cluster_of(self.collection, self.clusters(threshold), url)
+
+    def lost(self, url: str, by: Period = "day") -> Trace | None:
+        """Where a page is now; None if no sweep has it. Documents of one day, month or year are
+        one sweep."""
+        from roughly.corpus.over_time import lost
+
+        return lost(self.collection, url, by)
+
+    def moves(
+        self, begin: str | None = None, end: str | None = None, by: Period = "day"
+    ) -> list[Move]:
+        """What became of every page that vanished between two sweeps; the last two unless their
+        dates are given."""
+        from roughly.corpus.over_time import moves
+
+        return moves(self.collection, begin, end, by)
+
+    def urls(self, date: str | None = None, by: Period = "day") -> list[str]:
+        """The ids of all pages of one sweep, the last unless its date is given."""
+        from roughly.corpus.over_time import urls
+
+        return urls(self.collection, date, by)
+
+    def changes(self, by: Period = "day", threads: int | None = None) -> Changes:
+        """How pages change from sweep to sweep."""
+        from roughly.corpus.over_time import changes
+
+        return changes(self.collection, by, threads_or_all(threads))
+
+    def history(self, url: str, by: Period = "day", threads: int | None = None) -> History | None:
+        """One page over all sweeps; None if none has it."""
+        from roughly.corpus.over_time import history
+
+        return history(self.collection, url, by, threads_or_all(threads))
+
+    def collapse(
+        self,
+        results: Iterable[str | Result],
+        threshold: float | str | Fraction | None = None,
+        containment: float | str | Fraction | None = None,
+        *,
+        threads: int | None = None,
+    ) -> Collapsed:
+        """Ranked results, URLs or `Result`s, each under the best-ranked one that says the same."""
+        from roughly.corpus.over_time import collapse, result_of
+
+        ranked = [result_of(rank, item) for rank, item in enumerate(results, 1)]
+        if threshold is None:
+            threshold = self.manifest.settings.threshold
+        threads = threads_or_all(threads)
+        return collapse(self.collection, ranked, threshold, containment, threads)
 
     def _move_on(self, change: Change) -> None:
         """From the state before a change to the one after; what only the former has may go."""
