@@ -104,6 +104,11 @@ def common_tokens(a: bytes, a_html: bool, b: bytes, b_html: bool, w: int) -> Ann
 def content_hash(data: bytes, simd: str = '') -> str:
     """The equivalence hash of a byte string, 32 hexadecimal digits."""
 
+def content_hashes(source: object, threads: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)]:
+    """
+    The equivalence hashes of a batch of documents, as they are: their two halves.
+    """
+
 def spanning_forest(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], documents: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
     """The pairs of a maximum spanning forest, heaviest first."""
 
@@ -132,6 +137,11 @@ class SketchSet:
     def postings(self, measure: str, floor: tuple[int, int], level: int, begin: int, end: int, smallest_native: int, visited: bool, threads: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
         """
         Postings (key; position and document) by bucket, and where each bucket ends; writes the documents' elements at the level into counts.
+        """
+
+    def mass_keys(self, least_frequency: int, keys: int, begin: int, end: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        The keys by which masses are found of documents from begin to end, in their order, and where each document's begin.
         """
 
     def add_expansions(self, lists: tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]], expansions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> None:

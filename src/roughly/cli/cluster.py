@@ -19,7 +19,7 @@ from roughly.cli.options import (
     ratio,
     sketcher_of,
 )
-from roughly.cli.output import say
+from roughly.cli.output import counted, say
 from roughly.documents.file import printable
 from roughly.errors import ParameterError
 
@@ -265,16 +265,16 @@ def _say_skipped(found: Clusters) -> None:
 
 def _show(found: Clusters) -> None:
     """A few lines, and the largest clusters."""
-    documents, sizes = len(found.segment), found.sizes()
-    print(_counted(documents, "document"))
+    documents, sizes = found.segment.documents, found.sizes()
+    print(counted(documents, "document"))
     by = f"at resemblance {float(found.threshold):g}"
     if found.settings.method == "super" and not found.settings.exact:
         by = f"by super shingles of which {float(found.threshold):.0%} agree"
     if found.containment is not None:
         by += f" or containment {float(found.containment):g}"
     clustered = int(sizes.sum())
-    print(f"{_counted(len(sizes), 'cluster')} of {_counted(clustered, 'document')} {by}")
-    print(f"{_counted(documents - clustered + len(sizes), 'document')} if each cluster is one")
+    print(f"{counted(len(sizes), 'cluster')} of {counted(clustered, 'document')} {by}")
+    print(f"{counted(documents - clustered + len(sizes), 'document')} if each cluster is one")
     if not len(sizes):
         return
     table = found.clusters().sort_by([("size", "descending"), ("cluster", "ascending")])
@@ -286,10 +286,6 @@ def _show(found: Clusters) -> None:
         )
     if len(sizes) > _SHOWN:
         print(f"     and {len(sizes) - _SHOWN:,} more; --json lists all")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def _write_json(found: Clusters) -> None:
