@@ -79,7 +79,7 @@ class Disk:
         self.after_each: Callable[[], None] = lambda: None
         # As long as they are open, no other file gets their number.
         self._pinned: dict[int, int] = {}
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 1 << 16), hard))
         monkeypatch.setattr(os, "fsync", self.force)
 
@@ -174,7 +174,7 @@ def test_a_power_cut_leaves_the_last_state_that_was_committed(disk: Disk, tmp_pa
 # --- SIGKILL -------------------------------------------------------------------------------------
 
 # Runs in a process of its own, which forks for every change: forking pytest, with all its threads,
-# would not be safe. Kills a change before each thing that it does to files, and prints what is left.
+# would not be safe. Kills a change before each thing that it does to files; looks at what is left.
 SERVER = """
 import json, os, shutil, signal, sys
 from pathlib import Path

@@ -83,7 +83,8 @@ def test_a_reader_in_another_process_keeps_its_files(tmp_path: Path) -> None:
     corpus = create(path)
     corpus.add(documents(0, 20))
     code = (
-        "import sys; from roughly import Corpus; c = Corpus(sys.argv[1]); print(len(c), flush=True);"
+        "import sys; from roughly import Corpus; c = Corpus(sys.argv[1]);"
+        "print(len(c), flush=True);"
         "sys.stdin.readline(); print(len(c.clusters().documents()), c.manifest.forest)"
     )
     forest = corpus.manifest.forest

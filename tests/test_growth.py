@@ -2,6 +2,7 @@
 for document, pair for pair and link for link, by the same frequencies.
 """
 
+import json
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -207,14 +209,9 @@ def test_only_new_content_is_sketched(tmp_path: Path, monkeypatch: pytest.Monkey
     added = corpus.add([*rows(*range(5, 12)), *rows(3, edits=2)], "2021")
     assert (added.documents, added.known, sum(sketched)) == (8, 5, 3)
     collection = corpus.collection
-    whole = Sketcher(w=2).sketch_batch(
-        [
-            text.decode()
-            for text in collection.text(collection.live_rows.astype(np.int64)).to_pylist()
-        ],
-        "text",
-    )
-    stored = collection.sketches(collection.live_rows.astype(np.int64))
+    there = collection.live_rows.astype(np.int64)
+    texts = [text.decode() for text in collection.text(there).to_pylist()]
+    whole, stored = Sketcher(w=2).sketch_batch(texts, "text"), collection.sketches(there)
     for name in stored._fields:
         assert getattr(stored, name).tolist() == getattr(whole.columns, name).tolist(), name
     # What was removed is not known any more; what is read as HTML is something else than as text.
