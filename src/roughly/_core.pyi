@@ -273,6 +273,9 @@ class BlockFile:
         An open file, which is closed in the end, its size and its blocks' checksums.
         """
 
+    def map(self) -> None:
+        """Maps it: for a small file that is read all the time."""
+
     @property
     def size(self) -> int:
         """Bytes."""
@@ -317,4 +320,4 @@ class InvertedIndex:
 
 PARTITIONS: int = 256
 
-LIST_UNIT: int = 128
+LIST_UNIT: int = 512
