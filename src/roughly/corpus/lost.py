@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from roughly.corpus.assignment import Claim, Kind, assign, chances
+from roughly.corpus.assignment import EVEN, Claim, Kind, assign, chances
 from roughly.corpus.evidence import Evidence, Rows, compare_rows, gather
 from roughly.corpus.likeness import nearness, same_name
 from roughly.corpus.sweeps import NOWHERE, Sweeps
@@ -91,8 +91,11 @@ class Trace:
         ]
 
 
-def lost_pages(collection: Collection, sweeps: Sweeps, begin: int, end: int) -> list[Move]:
-    """What became of every page of one sweep that a later one has not, in order of URL."""
+def lost_pages(
+    collection: Collection, sweeps: Sweeps, begin: int, end: int, even: float = EVEN
+) -> list[Move]:
+    """What became of every page of one sweep that a later one has not, in order of URL. `even` is
+    the strength at which a claim is as likely wrong as right."""
     if not begin < end:
         raise ParameterError(
             f"dates: not in order: {sweeps.dates[begin]} to {sweeps.dates[end]}",
@@ -101,7 +104,7 @@ def lost_pages(collection: Collection, sweeps: Sweeps, begin: int, end: int) -> 
     step = _Step(collection, sweeps, begin, end)
     lost = step.vanished
     evidence = step.evidence(lost, step.new_pages)
-    claims = step.assign(evidence, lost, step.new_pages)
+    claims = step.assign(evidence, lost, step.new_pages, even)
     moves = [step.move(claim, lost, step.new_pages, evidence) for claim in claims]
     return sorted(moves, key=lambda move: move.old)  # parts stay in their order
 
@@ -220,9 +223,11 @@ class _Step:
         found: np.ndarray[Any, np.dtype[np.bool_]] = self.sweeps.present[sought, self.begin]
         return found
 
-    def assign(self, evidence: Evidence, lost: Rows, sought: Rows) -> list[Claim]:
+    def assign(
+        self, evidence: Evidence, lost: Rows, sought: Rows, even: float = EVEN
+    ) -> list[Claim]:
         names, near = self.likeness(evidence, lost, sought)
-        return assign(evidence, len(lost), self.there_already(sought), names, near)
+        return assign(evidence, len(lost), self.there_already(sought), names, near, even)
 
     def likeness(self, evidence: Evidence, lost: Rows, sought: Rows) -> tuple[Any, Any]:
         pages = self.sweeps.pages
