@@ -23,6 +23,7 @@ LAYERS = [
     {"sketcher", "simhash"},
     {"pipeline", "storage"},
     {"comparison", "verification"},
+    {"search"},
     {"clustering", "hamming"},
     {"corpus"},
     {"deduplication"},

@@ -3,6 +3,8 @@
     segments/000001/                  phase 1, the sketches (roughly.storage.segment)
     forest/000001/documents.arrow     document order and equivalents
     forest/000001/hubs.arrow          documents of masses and the one that stands for them
+    forest/000001/frequent.arrow      by which elements masses are told, and
+    forest/000001/heads.arrow         whom they are told by (frozen.py)
     forest/000001/pairs-*.arrow       phases 2 and 3, a file for each join
     forest/000001/links-*.arrow       phase 4, the maximum spanning forests
 
@@ -29,7 +31,8 @@ from roughly.clustering.clock import Clock
 from roughly.clustering.equivalence import Groups, equivalents
 from roughly.clustering.expansion import Expansion
 from roughly.clustering.forest import NO_PAIRS, Forest
-from roughly.clustering.join import Budget, Hubs, Join, Measure
+from roughly.clustering.frozen import Frequent, FrozenJoin
+from roughly.clustering.join import Budget, Hubs, Measure
 from roughly.clustering.mass import no_check, pairs_inside
 from roughly.clustering.order import document_order
 from roughly.clustering.settings import Settings
@@ -121,16 +124,27 @@ def run_phases(
     progress: Progress = no_progress,
     clock: Clock | None = None,
     verifier: Verifier | None = None,
+    frequent: Frequent | None = None,
 ) -> Outcome:
     """Phases 2 to 4 over all documents, in the folder `forest`. `verifier` counts pairs exactly, if
-    the settings ask for it."""
+    the settings ask for it; `frequent` are the frequencies by which masses are told, if these were
+    counted before."""
     clock = Clock() if clock is None else clock
     folder = directory / forest
     make_directory(folder)
     for scratch in (*folder.glob("postings-*"), *folder.glob("lists-*")):
         shutil.rmtree(scratch, ignore_errors=True)  # of a run that was killed
     phases = _Phases(
-        segment, settings, folder, steps, threads, memory_bytes, progress, clock, verifier
+        segment,
+        settings,
+        folder,
+        steps,
+        threads,
+        memory_bytes,
+        progress,
+        clock,
+        verifier,
+        frequent,
     )
     order, groups = phases.documents()
     rows = order[groups.representatives]
@@ -155,6 +169,7 @@ class _Phases:
     progress: Progress
     clock: Clock
     verifier: Verifier | None
+    frequent: Frequent | None
 
     def documents(self) -> tuple[Rows, Groups]:
         """Document order, and who is equivalent to whom."""
@@ -218,7 +233,7 @@ class _Phases:
             ):
                 return hubs, files
         advance = self.progress("pairs", 2 * len(rows) * len(joins), "documents")
-        join = self._join(sketches, rows)
+        join = self._join(sketches, rows, self.frequent)
         if not self.steps.done("hubs"):
             hubs = join.hubs(settings.threshold, settings.mass)
             links = join.hub_links(hubs)
@@ -226,7 +241,12 @@ class _Phases:
                 hubs, links = self._exact_hubs(hubs, links, rows, settings.threshold)
             _write(hub_path, _HUBS, [[hubs]])
             _write(hub_links, _PAIRS, [links.T])
-            outputs = [hub_path, hub_links]
+            outputs = [
+                hub_path,
+                hub_links,
+                join.frequent(settings.mass).write(self.folder),
+                join.heads(settings.mass).write(self.folder),
+            ]
             if settings.containment_floor is not None:
                 # They are pairs of containment too, and the join leaves them out.
                 held = join.measure("containment", links)
@@ -262,8 +282,8 @@ class _Phases:
         """Of the files of pairs as they are found."""
         return "estimated" if self.settings.exact else "pairs"
 
-    def _join(self, sketches: Sketches, rows: Rows) -> Join:
-        return Join(
+    def _join(self, sketches: Sketches, rows: Rows, frequent: Frequent | None = None) -> FrozenJoin:
+        return FrozenJoin(
             sketches,
             rows,
             threads=self.threads,
@@ -271,6 +291,7 @@ class _Phases:
             scratch=self.folder,
             clock=self.clock,
             least_contained=0 if self.settings.exact else LEAST_CONTAINED,
+            frequent=frequent,
         )
 
     def _exact_hubs(

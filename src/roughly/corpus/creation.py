@@ -23,6 +23,7 @@ from roughly.corpus.manifest import (
 from roughly.documents.file import printable
 from roughly.errors import DocumentError
 from roughly.storage.durable import make_directory, sync, writing
+from roughly.storage.index_writer import write_index
 from roughly.storage.lock import WriterLock
 from roughly.storage.segment import Segment
 
@@ -83,12 +84,13 @@ def make_corpus(
             threads=threads,
             progress=progress,
         )
+        segment = Segment(directory / SEGMENT)
+        write_index(segment, memory_bytes=memory_bytes, threads=threads, progress=progress)
         if finish is not None:
             finish(found)
         forest = directory / FOREST
         for path in forest.glob("estimated-*"):
             path.unlink()  # the exact pairs are there
-        segment = Segment(directory / SEGMENT)
         checksum = checksum_of(segment.directory)
         for folder in (SEGMENTS, FORESTS, "."):
             sync(directory / folder)

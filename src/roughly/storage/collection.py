@@ -132,6 +132,17 @@ class Collection:
         return self._whole("size", np.uint32)
 
     @cached_property
+    def kept(self) -> npt.NDArray[np.uint32]:
+        """Of all rows, in memory: the elements of the sketch."""
+        found = np.zeros(len(self), np.uint32)
+        for part in range(self.parts):
+            begin, end = self.rows(part)
+            segment, own = self._part(part)
+            found[begin:end] = segment.kept(own)
+        found.flags.writeable = False
+        return found
+
+    @cached_property
     def level(self) -> npt.NDArray[np.uint8]:
         """Of all rows, in memory: the level of adaptive sketches, else 0."""
         return self._whole("level", np.uint8)
@@ -183,17 +194,17 @@ class Collection:
 
     def sketches(self, rows: Rows) -> SketchTable:
         """The sketches of some rows, in their order, copied, with all that is stored of them."""
-        values, lengths = [np.zeros(0, np.uint64)], []
-        part, chunk = -1, (values[0], np.zeros(1, np.int64))
-        for row in np.asarray(rows, np.int64).tolist():
-            if row // self.part_rows != part:
-                part = row // self.part_rows
-                chunk = self.chunk(part)
-            begin, end = chunk[1][row % self.part_rows :][:2].tolist()
-            values.append(chunk[0][begin:end])
-            lengths.append(end - begin)
-        offsets = np.zeros(len(lengths) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
+        rows = np.asarray(rows, np.int64)
+        values = [np.zeros(0, np.uint64)] * (len(rows) + 1)  # the first is nobody's
+        order = np.argsort(rows // self.part_rows, kind="stable")
+        parts = rows[order] // self.part_rows
+        for some in np.split(order, np.flatnonzero(np.diff(parts)) + 1) if len(rows) else ():
+            part = int(rows[some[0]]) // self.part_rows
+            segment, own = self._part(part)
+            pieces = segment.sketches_of(own, rows[some] - part * self.part_rows)
+            for at, piece in zip(some.tolist(), pieces, strict=True):
+                values[at + 1] = piece
+        offsets = np.cumsum([len(piece) for piece in values], dtype=np.int64)
         return SketchTable(
             np.concatenate(values),
             offsets,

@@ -32,6 +32,7 @@ from roughly.parameters import Parameters
 from roughly.storage.arrow_file import ArrowFile
 from roughly.storage.checked import CheckedMap, checked_writer
 from roughly.storage.durable import make_directory, remove_leftovers
+from roughly.storage.segment_index import SegmentIndex
 from roughly.storage.segment_part import (
     DOCUMENTS,
     READ,
@@ -261,11 +262,45 @@ class Segment:
         lists = self.part_column(part, "sketch")
         return lists.values.to_numpy(), lists.offsets.to_numpy()
 
+    def kept(self, part: int) -> npt.NDArray[np.uint32]:
+        """How many elements the sketches of a part have."""
+        file = self._file("sketches", part)
+        begin, end = self.rows(part)
+        lists = file.lists(0, "sketch") if file.num_batches == 1 else pa.array([])
+        if len(lists) != end - begin:
+            raise _wrong_rows(file.path, len(lists), end - begin)
+        counts: npt.NDArray[np.uint32] = np.diff(lists.offsets.to_numpy()).astype(np.uint32)
+        return counts
+
+    def sketches_of(self, part: int, rows: Offsets) -> list[Values]:
+        """The elements of some sketches of a part, in place; only these are checked."""
+        file = self._file("sketches", part)
+        lists = file.lists(0, "sketch")
+        offsets, values = lists.offsets.to_numpy(), lists.values
+        data, found = values.to_numpy(), []
+        buffer = values.buffers()[1]
+        for row in rows.tolist():
+            begin, end = int(offsets[row]), int(offsets[row + 1])
+            if end > begin:
+                file.check(buffer, 8 * begin, 8 * end)
+            found.append(data[begin:end])
+        return found
+
     def values_place(self, part: int) -> tuple[Path, int]:
         """In which file the elements of `chunk` are, and from which byte on."""
         file = self._file("sketches", part)
         values = self.part_column(part, "sketch").values.buffers()[1]
         return file.path, file.offset_of(values) if values is not None else 0
+
+    def sketch_places(self, part: int) -> tuple[int, int]:
+        """From which bytes of that file on the elements are, and the offsets of the sketches."""
+        file = self._file("sketches", part)
+        lists = self.part_column(part, "sketch")
+        values = lists.values.buffers()[1]
+        return (
+            file.offset_of(values) if values is not None and values.size else 0,
+            file.offset_of(lists.buffers()[1]) + 8 * lists.offset,
+        )
 
     @cached_property
     def size(self) -> npt.NDArray[np.uint32]:
@@ -349,13 +384,21 @@ class Segment:
                     self._verify_file(kind, part, threads)
                 except RoughlyError as error:
                     problems.append(error.message)
-        return problems
+        return problems + self._index_problems(threads)
 
     def close(self) -> None:
         """Lets go of all files; what was read of them stays valid."""
         for file in self._files.values():
             file.close()
         self._files.clear()
+
+    def _index_problems(self, threads: int | None) -> list[str]:
+        if not any(self.directory.glob("index*")):
+            return []
+        try:
+            return SegmentIndex(self).verify(threads)
+        except RoughlyError as error:
+            return [error.message]
 
     def _verify_file(self, kind: str, part: int, threads: int | None) -> None:
         # Opened anew: it may have changed since it was.
