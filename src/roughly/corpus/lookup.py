@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from roughly.corpus.sweeps import Rows
+from roughly.storage.segment_index import SegmentIndex, has_index
 from roughly.url import is_url, lookup_key, page_of
 
 if TYPE_CHECKING:
@@ -62,7 +63,11 @@ def rows_under(collection: Collection, name: str) -> Rows:
 
 
 def rows_in_segment(segment: Segment, keys: Sequence[str]) -> Rows:
-    """The rows of one segment under some keys."""
+    """The rows of one segment under some keys: by its sorted table, or without one by reading all
+    ids."""
+    if has_index(segment.directory):
+        index = SegmentIndex(segment)
+        return np.concatenate([index.rows_of_url(key).astype(np.int64) for key in keys])
     ids = segment.ids().to_pylist()
     return np.array([row for row, id in enumerate(ids) if lookup_key(id) in keys], np.int64)
 
