@@ -188,8 +188,7 @@ class _Phases:
                     by_sketch=not self.settings.exact,
                 )
                 segment.release()
-                arrays: list[npt.NDArray[Any]] = [order, groups.representative, groups.kind]
-                phase.bytes_written += _write(path, _DOCUMENTS, [arrays])
+                phase.bytes_written += write_documents(self.folder, order, groups)[1]
                 phase.rows += len(order)
             self.steps.record("documents", [path], {})
             return order, groups
@@ -239,8 +238,8 @@ class _Phases:
             links = join.hub_links(hubs)
             if settings.exact:
                 hubs, links = self._exact_hubs(hubs, links, rows, settings.threshold)
-            _write(hub_path, _HUBS, [[hubs]])
-            _write(hub_links, _PAIRS, [links.T])
+            write_hubs(self.folder, hubs)
+            write_pairs(hub_links, [links])
             outputs = [
                 hub_path,
                 hub_links,
@@ -251,7 +250,7 @@ class _Phases:
                 # They are pairs of containment too, and the join leaves them out.
                 held = join.measure("containment", links)
                 held = held[reaching(held, settings.containment_floor)]
-                _write(held_links, _PAIRS, [held.T])
+                write_pairs(held_links, [held])
                 outputs.append(held_links)
             self.steps.record("hubs", outputs, {})
         if not self.steps.done("masses"):
@@ -263,7 +262,7 @@ class _Phases:
                 settings.mass,
                 self._exact_hubs if settings.exact else no_check,
             )
-            _write(inside, _PAIRS, (table.T for table in tables))
+            write_pairs(inside, tables)
             self.steps.record("masses", [inside], {})
         for measure, floor, level in joins:
             step = f"pairs-{measure}-{level:02}"
@@ -271,7 +270,7 @@ class _Phases:
                 advance(2 * len(rows))
                 continue
             tables = join.pairs(measure, floor, level, hubs, advance)
-            written = _write(paths[measure, level], _PAIRS, (table.T for table in tables))
+            written = write_pairs(paths[measure, level], tables)
             with self.clock("pairs") as phase:
                 phase.bytes_written += written
             self.steps.record(step, [paths[measure, level]], {"disk_bytes": join.disk_bytes})
@@ -324,8 +323,8 @@ class _Phases:
                 floor = self.settings.containment_floor
             with self.clock("count") as phase:
                 tables = (self._counted(measure, t, rows, advance) for t in read_pairs(path))
-                kept = (table[reaching(table, floor)].T for table in tables)
-                phase.bytes_written += _write(to, _PAIRS, kept)
+                kept = (table[reaching(table, floor)] for table in tables)
+                phase.bytes_written += write_pairs(to, kept)
             self.steps.record(step, [to], {})
         return exact
 
@@ -370,7 +369,7 @@ class _Phases:
                 scratch=self.folder,
                 clock=self.clock,
             )
-            return {"bytes": _write(path, _PAIRS, (table.T for table in found))}
+            return {"bytes": write_pairs(path, found)}
         advance = self.progress("pairs", 2 * len(rows), "documents")
         with Expansion(
             sketches,
@@ -383,7 +382,7 @@ class _Phases:
             clock=self.clock,
         ) as expansion:
             tables = expansion.pairs(settings.floor, advance)
-            written = _write(path, _PAIRS, (table.T for table in tables))
+            written = write_pairs(path, tables)
             return {
                 "bytes": written,
                 "elements": expansion.elements,
@@ -406,10 +405,29 @@ class _Phases:
                     for pairs in read_pairs(file):
                         forest.add(pairs)
             links = forest.links()
-            phase.bytes_written += _write(path, _PAIRS, [links.T])
+            phase.bytes_written += write_pairs(path, [links])
             phase.rows += len(links)
         self.steps.record(step, [path], {})
         return links
+
+
+def write_documents(folder: Path, order: Rows, groups: Groups) -> tuple[Path, int]:
+    """Document order and equivalents; where they are, and how many bytes."""
+    path = folder / "documents.arrow"
+    arrays: list[npt.NDArray[Any]] = [order, groups.representative, groups.kind]
+    return path, _write(path, _DOCUMENTS, [arrays])
+
+
+def write_hubs(folder: Path, hubs: Hubs) -> Path:
+    """The hubs of all representatives."""
+    path = folder / "hubs.arrow"
+    _write(path, _HUBS, [[hubs]])
+    return path
+
+
+def write_pairs(path: Path, tables: Iterable[PairTable]) -> int:
+    """Pairs, a record batch a table; the bytes of the file."""
+    return _write(path, _PAIRS, (table.T for table in tables))
 
 
 def _read_documents(path: Path) -> tuple[Rows, Groups]:

@@ -22,9 +22,11 @@ from roughly.documents.batch import SCHEMA
 from roughly.documents.file import printable
 from roughly.errors import ParameterError
 from roughly.storage.collection import Collection, Rows
+from roughly.storage.index_writer import write_index
 from roughly.storage.segment import Segment, SegmentWriter
 from roughly.storage.segment_part import READ
 from roughly.storage.steps import Steps
+from roughly.url import lookup_keys
 
 if TYPE_CHECKING:
     from roughly.corpus.change import Change
@@ -83,6 +85,14 @@ def compact_corpus(
         return compacted
     with clock("sketch"):
         segment = _merged_segment(change, before, parameters, threads, progress)
+        write_index(
+            segment,
+            memory_bytes=memory_bytes,
+            threads=threads,
+            progress=progress,
+            canonical=lookup_keys,
+            durable=False,  # the commit sees to that
+        )
     after = Collection([segment])
     folder = change.new_forest()
     whole_forest(

@@ -115,6 +115,11 @@ class Corpus:
         """Document order, groups, pairs and forests."""
         return self._snapshot.outcome
 
+    @property
+    def forest(self) -> Path:
+        """The directory of the clusters that it has now."""
+        return self._snapshot.forest
+
     def reopen(self) -> None:
         """Goes on with the state that the corpus has now."""
         self._snapshot = Snapshot(self.path)

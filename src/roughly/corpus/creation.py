@@ -26,6 +26,7 @@ from roughly.storage.durable import make_directory, sync, writing
 from roughly.storage.index_writer import write_index
 from roughly.storage.lock import WriterLock
 from roughly.storage.segment import Segment
+from roughly.url import lookup_keys
 
 if TYPE_CHECKING:
     from roughly.clustering.settings import Settings
@@ -85,7 +86,13 @@ def make_corpus(
             progress=progress,
         )
         segment = Segment(directory / SEGMENT)
-        write_index(segment, memory_bytes=memory_bytes, threads=threads, progress=progress)
+        write_index(
+            segment,
+            memory_bytes=memory_bytes,
+            threads=threads,
+            progress=progress,
+            canonical=lookup_keys,
+        )
         if finish is not None:
             finish(found)
         forest = directory / FOREST

@@ -1,21 +1,28 @@
-"""The forest of a corpus after a change: phases 2 to 4 over everything that is there."""
+"""The forest of a corpus after a change: brought up to date where that is less work, or else by
+phases 2 to 4 over everything that is there. Both give the same.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from roughly.clustering.clock import Clock
 from roughly.clustering.run import Outcome, run_phases
 from roughly.clustering.sketching import Progress
 from roughly.corpus.manifest import FORESTS
+from roughly.corpus.regrowth import Unbounded, frozen_frequencies, regrow
 from roughly.errors import ParameterError
+from roughly.search.searcher import Searcher, Shelf
 from roughly.sketcher import Sketcher
 from roughly.storage.steps import Steps
 from roughly.verification.contents import StoredContents
 from roughly.verification.exact import Verifier
 
 if TYPE_CHECKING:
+    from roughly.clustering.frozen import Frequent
     from roughly.clustering.settings import Settings
     from roughly.corpus.change import Change
     from roughly.parameters import Parameters
@@ -28,27 +35,89 @@ def sketcher_for(parameters: Parameters) -> Sketcher:
     return Sketcher(w=p.w, select=p.select, seed=p.seed, bits=p.bits)
 
 
+def searcher_for(collection: Collection) -> Searcher:
+    """Looks documents up in the indexes of all segments."""
+    shelves = []
+    for number, segment in enumerate(collection.segments):
+        first = collection.first_row(number)
+        inside = np.searchsorted(collection.removed, [first, first + len(segment)])
+        removed = None
+        if inside[0] < inside[1]:
+            removed = ~collection.live[first : first + len(segment)]
+        shelves.append(Shelf.of(segment, first, removed))
+    return Searcher(shelves)
+
+
+def changed_forest(
+    change: Change,
+    after: Collection,
+    folder: Path,
+    *,
+    recount: bool,
+    threads: int,
+    memory_bytes: int,
+    progress: Progress,
+    clock: Clock,
+) -> None:
+    """The forest after a change. Masses are told by the frequencies that were counted when the
+    corpus was clustered; with `recount`, they are counted anew if there is much that is new."""
+    settings = change.before.manifest.settings
+    frequent = frozen_frequencies(change.before)
+    if settings.method == "join" and frequent is not None:
+        try:
+            with clock("update"):
+                regrow(
+                    change.before,
+                    after,
+                    settings,
+                    folder,
+                    searcher_for(after),
+                    threads=threads,
+                    memory_bytes=memory_bytes,
+                    verifier=_verifier(after, settings, threads),
+                )
+            return
+        except Unbounded:
+            for path in folder.iterdir():
+                path.unlink()
+    whole_forest(
+        change,
+        after,
+        settings,
+        folder,
+        frequent=None if recount else frequent,
+        threads=threads,
+        memory_bytes=memory_bytes,
+        progress=progress,
+        clock=clock,
+    )
+
+
+def _verifier(collection: Collection, settings: Settings, threads: int) -> Verifier | None:
+    if not settings.exact:
+        return None
+    if not collection.has_text:
+        raise ParameterError(
+            "exact: cannot count pairs again: the corpus keeps no text",
+            hint="make the corpus again, without --no-text or without --exact",
+        )
+    contents = StoredContents(collection)
+    return Verifier(collection, contents, sketcher_for(collection.parameters), threads)
+
+
 def whole_forest(
     change: Change,
     collection: Collection,
     settings: Settings,
     folder: Path,
     *,
+    frequent: Frequent | None = None,
     threads: int,
     memory_bytes: int,
     progress: Progress,
     clock: Clock,
 ) -> Outcome:
-    """Clusters everything, from the stored sketches."""
-    verifier = None
-    if settings.exact:
-        if not collection.has_text:
-            raise ParameterError(
-                "exact: cannot count pairs again: the corpus keeps no text",
-                hint="make the corpus again, without --no-text or without --exact",
-            )
-        contents = StoredContents(collection)
-        verifier = Verifier(collection, contents, sketcher_for(collection.parameters), threads)
+    """Clusters everything, from the stored sketches; masses by `frequent`, if it is given."""
     with Steps(change.work, {}, durable=False) as steps:
         outcome = run_phases(
             collection,
@@ -60,7 +129,8 @@ def whole_forest(
             memory_bytes=memory_bytes,
             progress=progress,
             clock=clock,
-            verifier=verifier,
+            verifier=_verifier(collection, settings, threads),
+            frequent=frequent,
         )
     for path in folder.glob("estimated-*"):
         path.unlink()  # the exact pairs are there

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from roughly import _core
 from roughly.clustering.clock import Clock
 from roughly.clustering.sketching import Progress, no_progress, plain_skipped
-from roughly.corpus.forests import sketcher_for, whole_forest
+from roughly.corpus.forests import changed_forest, sketcher_for
 from roughly.corpus.known import Known
 from roughly.corpus.manifest import SegmentEntry, checksum_of
 from roughly.corpus.snapshot import write_removed
@@ -26,9 +26,11 @@ from roughly.documents.skipped import Skipped
 from roughly.errors import ParameterError
 from roughly.pipeline import read_ahead
 from roughly.storage.collection import Collection
+from roughly.storage.index_writer import write_index
 from roughly.storage.segment import PART_ROWS, Segment, SegmentWriter
 from roughly.storage.sketch_table import merged
 from roughly.storage.steps import Steps
+from roughly.url import lookup_keys
 
 if TYPE_CHECKING:
     from roughly.corpus.change import Change
@@ -79,13 +81,22 @@ def add_documents(
         phase.rows = added.documents
     if not added.documents:
         return added
+    with clock("index"):
+        write_index(
+            segment,
+            memory_bytes=memory_bytes,
+            threads=threads,
+            progress=progress,
+            canonical=lookup_keys,
+            durable=False,  # the commit sees to that
+        )
     after = Collection([*before.segments, segment], before.removed)
     folder = change.new_forest()
-    whole_forest(
+    changed_forest(
         change,
         after,
-        manifest.settings,
         folder,
+        recount=True,
         threads=threads,
         memory_bytes=memory_bytes,
         progress=progress,

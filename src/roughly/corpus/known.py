@@ -1,19 +1,20 @@
-"""What a corpus already has: documents by their key, (id, date), and by their content.
+"""What a corpus already has: documents by their key, (id, date), by name, and by their content.
 
-Only documents that are there count, not those that were removed.
+Looked up in the segments' indexes. Only documents that are there count, not those that were
+removed.
 """
 
 from __future__ import annotations
-
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from roughly.documents.unique_id import hash_ids
-from roughly.storage.collection import Collection, Rows
+from roughly import _core
+from roughly.storage.collection import Collection, Rows, halves
+from roughly.storage.segment_index import SegmentIndex
+from roughly.url import is_url, lookup_keys, page_of
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -23,38 +24,64 @@ class Known:
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
+        self._indexes = [
+            (collection.first_row(number), SegmentIndex(segment))
+            for number, segment in enumerate(collection.segments)
+        ]
 
     def has(self, ids: pa.Array, dates: pa.Array) -> npt.NDArray[np.bool_]:
         """Which of these keys a document has."""
-        return np.isin(_keys(ids, dates), self._key_hashes)
+        found = np.zeros(len(ids), bool)
+        which, rows = self._candidates(ids)
+        same = _equal(self._collection.take("id", rows), ids.take(pa.array(which)))
+        same &= _equal(self._collection.take("date", rows), dates.take(pa.array(which)))
+        found[which[same]] = True
+        return found
+
+    def rows_named(self, names: list[str]) -> tuple[Rows, list[str]]:
+        """The rows of all documents with these ids, or URLs of the same page, ascending; and the
+        names that none has."""
+        which, rows = self._candidates(pa.array(names, pa.string()))
+        ids = self._collection.take("id", rows).to_pylist()
+        same = np.array(
+            [
+                id == names[at] or (is_url(names[at]) and page_of(id) == page_of(names[at]))
+                for id, at in zip(ids, which.tolist(), strict=True)
+            ],
+            bool,
+        )
+        seen = set(which[same].tolist()) if len(same) else set()
+        missing = [name for at, name in enumerate(names) if at not in seen]
+        return np.unique(rows[same]), missing
 
     def rows_of_content(self, hashes: Hashes, html: npt.NDArray[np.bool_]) -> Rows:
         """For each content hash a row that has it, read as HTML or as text alike; -1 for none."""
-        content, rows = self._contents
         found = np.full(len(hashes), -1, np.int64)
-        if not len(rows):
-            return found
-        at = np.searchsorted(content[:, 0], hashes[:, 0])
-        at[at == len(rows)] = 0
-        same = (content[at] == hashes).all(axis=1)
-        found[same] = rows[at[same]]
-        alike = np.asarray(self._collection.take("html", found[same])) == html[same]
-        found[np.flatnonzero(same)[~alike]] = -1
+        for first, index in self._indexes:
+            some, inside = index.rows_of_content(np.ascontiguousarray(hashes[:, 0]))
+            which, rows = some.astype(np.int64), inside.astype(np.int64) + first
+            there = self._collection.live[rows]
+            which, rows = which[there], rows[there]
+            same = (halves(self._collection.take("content", rows)) == hashes[which]).all(axis=1)
+            same &= np.asarray(self._collection.take("html", rows)) == html[which]
+            found[which[same]] = rows[same]
         return found
 
-    @cached_property
-    def _key_hashes(self) -> Hashes:
-        rows = self._collection.live_rows.astype(np.int64)
-        return _keys(self._collection.take("id", rows), self._collection.take("date", rows))
+    def _candidates(self, names: pa.Array) -> tuple[Rows, Rows]:
+        """Which of the names, and a row that may have it."""
+        hashes = np.ascontiguousarray(_core.content_hashes(lookup_keys(names), 1)[:, 0])
+        which, rows = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for first, index in self._indexes:
+            some, inside = index.rows_of_names(hashes)
+            there = self._collection.live[inside.astype(np.int64) + first]
+            which.append(some[there].astype(np.int64))
+            rows.append(inside[there].astype(np.int64) + first)
+        return np.concatenate(which), np.concatenate(rows)
 
-    @cached_property
-    def _contents(self) -> tuple[Hashes, Rows]:
-        rows = self._collection.live_rows.astype(np.int64)
-        content = self._collection.hashes("content")[rows]
-        order = np.argsort(content[:, 0], kind="stable")
-        return content[order], rows[order]
 
-
-def _keys(ids: pa.Array, dates: pa.Array) -> Hashes:
-    # No id and no date has a zero byte inside: ids are lines of text.
-    return hash_ids(pc.binary_join_element_wise(ids, pc.fill_null(dates, ""), "\0"))
+def _equal(one: pa.Array, two: pa.Array) -> npt.NDArray[np.bool_]:
+    """Nothing is equal to nothing."""
+    same = pc.or_(
+        pc.fill_null(pc.equal(one, two), False), pc.and_(pc.is_null(one), pc.is_null(two))
+    )
+    return np.asarray(same)

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly.clustering.clock import Clock
 from roughly.clustering.sketching import Progress, no_progress
-from roughly.corpus.forests import whole_forest
+from roughly.corpus.forests import changed_forest
+from roughly.corpus.known import Known
 from roughly.corpus.manifest import checksum_of
 from roughly.corpus.snapshot import write_removed
 from roughly.documents.file import printable
@@ -34,26 +34,12 @@ class Removed:
     stale: list[str] = field(default_factory=list)  # tables that told of the state before
 
 
-def rows_named(
-    collection: Collection, names: Iterable[str], date: str | None
-) -> tuple[Rows, list[str]]:
-    """The rows of all documents of these ids (at one date, if it is given), ascending; and the
-    names that none has."""
-    wanted = list(dict.fromkeys(names))
-    values = pa.array(wanted, pa.string())
-    found, seen = [np.zeros(0, np.int64)], set()
-    for part in range(collection.parts):
-        begin, end = collection.rows(part)
-        rows = np.arange(begin, end)
-        rows = rows[collection.live[begin:end]]
-        ids = collection.take("id", rows)
-        hit = np.asarray(pc.is_in(ids, values))
-        if date is not None and hit.any():
-            dates = collection.take("date", rows)
-            hit &= np.asarray(pc.fill_null(pc.equal(dates, date), False))
-        found.append(rows[hit])
-        seen.update(ids.filter(pa.array(hit)).to_pylist())
-    return np.concatenate(found), [name for name in wanted if name not in seen]
+def _of_date(collection: Collection, rows: Rows, date: str | None) -> Rows:
+    if date is None:
+        return rows
+    same = pc.fill_null(pc.equal(collection.take("date", rows), date), False)
+    found: Rows = rows[np.asarray(same)]
+    return found
 
 
 def remove_documents(
@@ -68,7 +54,8 @@ def remove_documents(
 ) -> Removed:
     """Removes all documents of these ids, or those of one date."""
     before, manifest = change.before.collection, change.before.manifest
-    rows, missing = rows_named(before, names, date)
+    rows, missing = Known(before).rows_named(list(dict.fromkeys(names)))
+    rows = _of_date(before, rows, date)
     if strict and missing:
         raise ParameterError(
             f"{printable(missing[0])}: cannot remove: no such document",
@@ -85,11 +72,11 @@ def remove_documents(
         text=manifest.text,
     )
     folder = change.new_forest()
-    whole_forest(
+    changed_forest(
         change,
         after,
-        manifest.settings,
         folder,
+        recount=False,
         threads=threads,
         memory_bytes=memory_bytes,
         progress=progress,

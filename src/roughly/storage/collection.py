@@ -195,6 +195,15 @@ class Collection:
     def sketches(self, rows: Rows) -> SketchTable:
         """The sketches of some rows, in their order, copied, with all that is stored of them."""
         rows = np.asarray(rows, np.int64)
+        return SketchTable(
+            *self.sketch_elements(rows),
+            *(np.asarray(self.take(name, rows)) for name in ("size", "tokens", "level")),
+            *(halves(self.take(n, rows)) for n in ("content", "canonical", "sketch_hash")),
+        )
+
+    def sketch_elements(self, rows: Rows) -> tuple[Values, Offsets]:
+        """The elements of their sketches alone, and where each begins."""
+        rows = np.asarray(rows, np.int64)
         values = [np.zeros(0, np.uint64)] * (len(rows) + 1)  # the first is nobody's
         order = np.argsort(rows // self.part_rows, kind="stable")
         parts = rows[order] // self.part_rows
@@ -205,12 +214,7 @@ class Collection:
             for at, piece in zip(some.tolist(), pieces, strict=True):
                 values[at + 1] = piece
         offsets = np.cumsum([len(piece) for piece in values], dtype=np.int64)
-        return SketchTable(
-            np.concatenate(values),
-            offsets,
-            *(np.asarray(self.take(name, rows)) for name in ("size", "tokens", "level")),
-            *(_halves(self.take(n, rows)) for n in ("content", "canonical", "sketch_hash")),
-        )
+        return np.concatenate(values), offsets
 
     def text(self, rows: Rows) -> pa.Array:
         """The texts of some documents, in memory. Their rows must ascend."""
@@ -297,6 +301,7 @@ def _padded(chunk: pa.Array, gap: int) -> pa.Array:
     return pa.concat_arrays([chunk, empty])
 
 
-def _halves(hashes: pa.Array) -> Hashes:
+def halves(hashes: pa.Array) -> Hashes:
+    """A column of hashes as numbers."""
     data = np.frombuffer(hashes.buffers()[1] or b"", ">u8", 2 * len(hashes), 16 * hashes.offset)
     return data.astype(np.uint64).reshape(-1, 2)

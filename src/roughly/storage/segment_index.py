@@ -197,6 +197,10 @@ class SegmentIndex:
         Whoever asks compares the ids."""
         return self._rows_of("urls", np.array([url_hash(url)], np.uint64))[1]
 
+    def rows_of_names(self, hashes: Values) -> tuple[Rows, Rows]:
+        """For many hashes as `url_hash` makes them: which of them, and a row that has it."""
+        return self._rows_of("urls", hashes)
+
     def rows_of_content(self, hashes: Values) -> tuple[Rows, Rows]:
         """For first halves of content hashes: which of them, and a row that has it, ascending by
         both. Whoever asks compares the whole hashes."""
