@@ -7,11 +7,15 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import roughly
 from roughly.cli.main import main
-from roughly.corpus.lookup import best_match, spellings
+from roughly.corpus.lookup import NamedPages, Names, best_match, spellings
+from roughly.corpus.lost import Move
+from roughly.corpus.sweeps import read_sweeps
+from roughly.sample_web import sample_web
 from tests.test_lost import page, words
 
 A, B = "https://www.a.example", "https://b.example"
@@ -81,6 +85,43 @@ def test_from_url_to_cluster_and_back(corpus: roughly.Corpus) -> None:
         (f"{A}/latest?p=1", DATES[2]),
     ]
     assert corpus.cluster_of("https://nowhere.example/") == []
+
+
+def test_pages_looked_up_one_by_one_are_those_of_the_table(tmp_path: Path) -> None:
+    """Spellings, repeated ids, removed documents."""
+    made = roughly.Corpus.create(tmp_path / "small.roughly")
+    names = ["http://a.example/", "HTTP://A.example:80", "http://a.example", "b", "B", "c"]
+    for date in DATES[:2]:
+        made.add([{"id": name, "text": f"{name} {date}"} for name in names], date=date)
+    made.add([{"id": name, "text": "later"} for name in ("b", "http://A.example/")])
+    made.remove("c", DATES[0])
+    rows = made.collection.live_rows.astype(np.int64)
+    for period in ("day", "year"):
+        table = read_sweeps(made.collection, period)  # type: ignore[arg-type]
+        single = NamedPages(made.collection, Names(made.collection), period)  # type: ignore[arg-type]
+        assert single.dates == table.dates
+        for row in rows.tolist():
+            assert single.versions(row).tolist() == table.versions(row).tolist(), table.name(row)
+            assert single.name(row) == table.name(row)
+        for sweep in range(len(table.dates)):
+            assert set(table.rows_of(sweep).tolist()) <= set(single.rows_of(sweep).tolist())
+            expected = table.elsewhere(rows, sweep).tolist()
+            assert single.elsewhere(rows, sweep).tolist() == expected
+
+
+def test_one_page_is_judged_as_all_are(tmp_path: Path) -> None:
+    sample = sample_web(pages=100, seed=5, dates=DATES[:2])
+    made = roughly.Corpus.create(tmp_path / "sample.roughly")
+    for date in sample.dates:
+        made.add([{"id": p.url, "content": p.content} for p in sample.iterate(date)], date=date)
+    by_old: dict[str, list[Move]] = {}
+    for move in made.moves():
+        by_old.setdefault(move.old, []).append(move)
+    assert len(by_old) > 10
+    for old, moves in by_old.items():
+        trace = made.lost(old)
+        assert trace is not None
+        assert [(m.kind, m.new) for m in trace.moves] == [(m.kind, m.new) for m in moves]
 
 
 def test_urls_of_a_sweep(corpus: roughly.Corpus) -> None:

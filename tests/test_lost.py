@@ -180,7 +180,8 @@ def web(*sweeps: dict[str, str]) -> tuple:
 
 
 def trace(made: tuple, path: str):
-    return lost_page(*made, made[1].pages.index(SITE + path))
+    page_rows = made[1].row[made[1].pages.index(SITE + path)]
+    return lost_page(*made, int(page_rows.max()))
 
 
 def test_followed_from_place_to_place() -> None:
@@ -259,7 +260,10 @@ def test_sweeps() -> None:
         [3, NOWHERE, NOWHERE, NOWHERE],
     ]
     assert make_sweeps(rows, ids, dates, "year").dates == ["undated", "2026"]
-    assert [made.page_of_row(row) for row in range(6)] == [0, 0, 1, 2, 0, 1]
+    assert made.page.tolist() == [0, 0, 1, 2, 0, 1]
+    assert made.rows_of(1).tolist() == [4]
+    assert made.versions(0).tolist() == [NOWHERE, 4, NOWHERE, 1]
+    assert made.elsewhere(np.array([2, 0]), 1).tolist() == [NOWHERE, 4]
 
 
 def test_sweep_of_a_date() -> None:
@@ -275,6 +279,22 @@ def test_sweep_of_a_date() -> None:
 # --- evidence against a plain count -------------------------------------------------------------
 
 TEXTS = st.lists(st.sampled_from("abcdefgh"), min_size=0, max_size=12).map(" ".join)
+
+
+def test_evidence_does_not_depend_on_how_many_are_looked_for_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sample = sample_web(pages=60, seed=1, dates=(OLD, NEW))
+    made = collection([(d.url, d.date, d.content) for d in sample.documents], part_rows=16)
+    sweeps = read_sweeps(made)
+    first, second = sweeps.rows_of(0), sweeps.rows_of(1)
+    whole = gather(made, first, first, second, second)
+    monkeypatch.setattr("roughly.corpus.evidence._AT_ONCE", 7)
+    parts = gather(made, first, first, second, second)
+    assert len(whole) > 60
+    for name in ("old", "new", "shared", "identical"):
+        assert getattr(parts, name).tolist() == getattr(whole, name).tolist()
+    assert parts.common.tolist() == pytest.approx(whole.common.tolist())
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=5), st.lists(TEXTS, min_size=1, max_size=5))

@@ -1,5 +1,5 @@
-"""The page and the lines of changes: numbers of a web counted by hand, and pages that are well formed,
-hold no foreign markup, ask nobody for anything and stay small, whatever the corpus."""
+"""The page and the lines of changes: numbers of a web counted by hand, and pages that are well
+formed, hold no foreign markup, ask nobody for anything and stay small, whatever the corpus."""
 
 import base64
 import hashlib
@@ -99,9 +99,8 @@ def test_any_names_and_any_number(count: int) -> None:
 
 def test_nothing() -> None:
     checked(Changes([], 0, [], [], []))
-    assert (
-        list(change_lines(Changes([], 0, [], [], []), True))[0] == "0 sweeps: 0 pages, 0 versions"
-    )
+    said = next(change_lines(Changes([], 0, [], [], []), True))
+    assert said == "0 sweeps: 0 pages, 0 versions"
 
 
 # --- lines --------------------------------------------------------------------------------------

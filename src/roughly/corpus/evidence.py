@@ -6,13 +6,13 @@ a good part of what a page says itself.) So text that a whole site shares does n
 pages alike, and what only one page says tells where that page went. Weights are summed over
 sketches; what the sketch of a larger document has left out, is left out of the smaller one's too.
 
-The collection is read part by part, twice, whatever its size; in memory are the elements of those
-pages that are looked for and of their candidates.
+The collection is read part by part, twice for some thousand pages that are looked for; in memory
+are their elements and those of their candidates.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,12 +27,14 @@ Rows = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Values = npt.NDArray[np.uint64]
 
-# Pairs that one element may propose: one that more share weighs next to nothing.
-_MOST_PAIRS = 1024
+# What more documents of a sweep have proposes no pairs: it weighs next to nothing.
+_COMMON = 32
 # Candidates of a page that are looked at closely.
 CANDIDATES = 16
 # A page shares at least this much with a candidate: less is no evidence under any rule.
 _LEAST_SHARE = 0.04
+# Lost documents that are looked for at once: what they share decides how much memory it takes.
+_AT_ONCE = 1 << 13
 # Elements that are expanded at once.
 _STEP = 1 << 20
 
@@ -74,12 +76,32 @@ def gather(
     """Evidence of where the documents `lost` (rows, of the old sweep) are among `sought` (rows, of
     the new sweep). The sweeps are all rows of each, to tell rare from common."""
     refuse_minima(collection)
+    found = [
+        _gather(collection, lost[begin : begin + _AT_ONCE], old_sweep, new_sweep, sought, begin)
+        for begin in range(0, max(1, len(lost)), _AT_ONCE)
+    ]
+    if len(found) == 1:
+        return found[0]
+    columns = zip(*(astuple(each) for each in found), strict=True)
+    return Evidence(*(np.concatenate(column) for column in columns))
+
+
+def _gather(
+    collection: Collection,
+    lost: Rows,
+    old_sweep: Rows,
+    new_sweep: Rows,
+    sought: Rows,
+    first: int,
+) -> Evidence:
+    """Of some of the lost documents, the first of which has that position."""
     old = sketches_of(collection, lost)
     elements = np.unique(old[0])
     place = _places(len(collection), sought)
     counts, (hits, holders) = _count(collection, elements, old_sweep, new_sweep, place)
     weights = _weights(counts)
-    pairs = _propose(old, elements, weights, hits, holders, len(sought))
+    rare = counts.max(axis=0)[hits] <= _COMMON
+    pairs = _propose(old, elements, weights, hits[rare], holders[rare], len(sought))
     pairs = np.unique(np.concatenate([pairs, _identical(collection, lost, sought)]), axis=0)
     some, inverse = np.unique(pairs[:, 1], return_inverse=True)
     new = sketches_of(collection, sought[some])
@@ -93,7 +115,7 @@ def gather(
     )
     canonical = collection.hashes("canonical")
     same = (canonical[lost[pairs[:, 0]]] == canonical[sought[pairs[:, 1]]]).all(axis=1)
-    return Evidence(pairs[:, 0], pairs[:, 1], *measured, same)
+    return Evidence(first + pairs[:, 0], pairs[:, 1], *measured, same)
 
 
 def refuse_minima(collection: Collection) -> None:
@@ -137,14 +159,15 @@ def _count(
     place: Rows | None,
 ) -> tuple[npt.NDArray[np.int64], tuple[Rows, Rows]]:
     """How many documents of both sweeps have each element; and, for documents that have a place,
-    who has which."""
+    who has which, as long as few do."""
     counts = np.zeros((2, len(elements)), np.int64)
     member = np.zeros((2, len(collection)), bool)
     member[0, old_sweep] = True
     member[1, new_sweep] = True
     hits, holders = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    shift = np.uint64(collection.parameters.bits - 16)
-    first_bits = np.zeros(1 << 16, bool)
+    told_by = min(24, max(16, len(elements).bit_length() + 4))
+    shift = np.uint64(collection.parameters.bits - told_by)
+    first_bits = np.zeros(1 << told_by, bool)
     first_bits[elements >> shift] = True
     for part in range(collection.parts):
         begin, end = collection.rows(part)
@@ -162,7 +185,7 @@ def _count(
         for sweep in (0, 1):
             counts[sweep] += np.bincount(at[member[sweep, row]], minlength=len(elements))
         if place is not None:
-            sought = place[row] >= 0
+            sought = (place[row] >= 0) & (counts[1, at] <= _COMMON)
             hits.append(at[sought])
             holders.append(place[row[sought]])
         collection.release()
@@ -190,10 +213,6 @@ def _propose(
     at, documents = at[order], documents[order]
     owners = np.bincount(at, minlength=len(elements))
     begins = np.concatenate(([0], np.cumsum(owners)))
-    found = np.bincount(hits, minlength=len(elements))
-    useful = owners * found <= _MOST_PAIRS
-    kept = useful[hits]
-    hits, holders = hits[kept], holders[kept]
     keys: list[Rows] = [np.zeros(0, np.int64)]
     sums: list[Floats] = [np.zeros(0)]
     ends = np.cumsum(owners[hits])
