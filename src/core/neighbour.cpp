@@ -12,10 +12,10 @@ namespace roughly {
 
 namespace {
 
-constexpr int levels = 64;
-// Rows that are gathered and counted at once; with more of them the rows are gone through in
-// windows.
-constexpr uint64_t gathered_rows = 1 << 22;
+constexpr size_t levels = 64;
+// Rows of lists that are sorted; more are counted, in windows of so many rows.
+constexpr uint64_t sorted_rows = 1 << 15;
+constexpr uint64_t window = 1 << 17;
 // Words of a list that are read at once where it is searched.
 constexpr uint64_t page = 1024;
 
@@ -59,14 +59,9 @@ class NeighbourProbe::Work {
         count_levels();
         look_up();
         choose_unread();
-        read_window_ = 0;
-        for (uint64_t begin = 0; begin < index_.rows;) {
-            const uint64_t end = gather(begin);
-            collect_candidates();
-            resolve_unread();
-            for (const Candidate& candidate : candidates_) judge(candidate, found);
-            begin = end;
-        }
+        collect_candidates();
+        resolve_unread();
+        for (const Candidate& candidate : candidates_) judge(candidate, found);
     }
 
     // Rows under one element; their number if it is a list.
@@ -100,38 +95,43 @@ class NeighbourProbe::Work {
         needed_.fill(no_limit);
         unread_at_.fill(0);
         last_level_ = query_.level;
-        for (int level = query_.level + 1; level < static_cast<int>(index_.least_kept.size());
-             ++level)
-            if (index_.least_kept[static_cast<size_t>(level)] != no_document) last_level_ = level;
+        for (size_t level = query_.level + size_t{1}; level < index_.least_kept.size(); ++level)
+            if (index_.least_kept[level] != no_document) last_level_ = level;
         for (const uint64_t element : query_.elements)
-            ++elements_at_[static_cast<size_t>(std::min(std::countr_zero(element), levels - 1))];
-        for (int level = levels - 2; level >= 0; --level)
-            elements_at_[static_cast<size_t>(level)] +=
-                elements_at_[static_cast<size_t>(level + 1)];
+            ++elements_at_[std::min(static_cast<size_t>(std::countr_zero(element)), levels - 1)];
+        for (size_t level = levels - 1; level > 0; --level)
+            elements_at_[level - 1] += elements_at_[level];
         // Whatever the fingerprints are, all of the query's are at its own level.
-        for (int level = 0; level <= query_.level; ++level)
-            elements_at_[static_cast<size_t>(level)] = query_.elements.size();
-        for (int level = query_.level; level <= last_level_; ++level)
-            needed_[static_cast<size_t>(level)] = needed_at(level);
+        std::fill_n(elements_at_.begin(), query_.level + 1, query_.elements.size());
+        for (size_t level = query_.level; level <= last_level_; ++level)
+            needed_[level] = needed_at(level);
     }
 
-    uint64_t needed_at(int level) const {
-        const uint64_t own = elements_at_[static_cast<size_t>(level)];
+    uint64_t needed_at(size_t level) const {
+        const uint64_t own = elements_at_[level];
         uint64_t least = 1;  // elements of a partner at this level
         if (level > query_.level || level == 0) {
-            const auto at = static_cast<size_t>(level);
-            const uint32_t kept =
-                at < index_.least_kept.size() ? index_.least_kept[at] : no_document;
-            if (kept == no_document) return no_limit;
-            least = std::max<uint64_t>(kept, 1);
+            const bool there = level < index_.least_kept.size();
+            if (!there || index_.least_kept[level] == no_document) return no_limit;
+            least = std::max<uint64_t>(index_.least_kept[level], 1);
         }
         uint64_t needed = no_limit;
-        if (asked(rule_.resemblance))
-            needed = std::min(needed, at_least(rule_.resemblance, std::max(own, least)));
+        if (asked(rule_.resemblance)) needed = std::min(needed, resembling(own, least));
         if (asked(rule_.contained) && enough(own, query_.size))
             needed = std::min(needed, at_least(rule_.contained, own));
         if (asked(rule_.contains)) needed = std::min(needed, at_least(rule_.contains, least));
         return std::max<uint64_t>(needed, 1);
+    }
+
+    // Common elements without which two sketches, of this many elements and of as many as `others`
+    // or more, do not reach the floor of resemblance.
+    uint64_t resembling(uint64_t own, uint64_t others) const {
+        const Ratio floor = rule_.resemblance;
+        // The fewer the others are, the fewer must be common; but no fewer than these.
+        const uint64_t least = at_least(floor, std::max(own, others));
+        if (rule_.smallest) return least;
+        return at_least({floor.numerator, floor.numerator + floor.denominator},
+                        own + std::max(others, least));
     }
 
     bool enough(uint64_t elements, uint64_t size) const {
@@ -173,96 +173,92 @@ class NeighbourProbe::Work {
         std::sort(lists_.begin(), lists_.end(),
                   [](const List& a, const List& b) { return a.count > b.count; });
         for (List& list : lists_) {
-            const int last = last_level_of(list.element);
-            bool possible = true;
-            for (int level = query_.level; possible && level <= last; ++level)
-                possible = unread_at_[static_cast<size_t>(level)] + 1 <
-                           needed_[static_cast<size_t>(level)];
-            if (!possible) continue;
+            const size_t last = last_level_of(list.element);
             list.unread = true;
-            for (int level = query_.level; level <= last; ++level)
-                ++unread_at_[static_cast<size_t>(level)];
+            for (size_t level = query_.level; level <= last; ++level)
+                list.unread = list.unread && unread_at_[level] + 1 < needed_[level];
+            for (size_t level = query_.level; list.unread && level <= last; ++level)
+                ++unread_at_[level];
         }
     }
 
-    int last_level_of(uint64_t element) const {
-        return std::max<int>(query_.level, std::min(std::countr_zero(element), last_level_));
+    size_t last_level_of(uint64_t element) const {
+        const auto zeros = static_cast<size_t>(std::countr_zero(element));
+        return std::max<size_t>(query_.level, std::min(zeros, last_level_));
     }
 
-    // Puts the rows from `begin` on, in all lists that are read, in order; returns where it stops.
-    uint64_t gather(uint64_t begin) {
-        if (begin == 0) {
-            uint64_t total = rows_.size();
-            for (const List& list : lists_) total += list.unread ? 0 : list.count;
-            read_window_ = index_.rows;
-            if (total > gathered_rows)
-                read_window_ = std::max<uint64_t>(1, index_.rows * gathered_rows / total);
-            gathered_ = rows_;
-        } else {
-            gathered_.clear();
-        }
-        const uint64_t end = std::min<uint64_t>(begin + read_window_, index_.rows);
-        for (List& list : lists_)
-            if (!list.unread) read_until(list, end);
-        if (end < index_.rows || begin > 0) {
-            // The rows of buckets came all at once: those of later windows wait.
-            if (begin == 0) {
-                waiting_.assign(rows_.begin(), rows_.end());
-                std::sort(waiting_.begin(), waiting_.end());
-                gathered_.erase(gathered_.begin(),
-                                gathered_.begin() + static_cast<std::ptrdiff_t>(rows_.size()));
-            }
-            const auto first = std::lower_bound(waiting_.begin(), waiting_.end(), begin);
-            const auto last = std::lower_bound(waiting_.begin(), waiting_.end(), end);
-            gathered_.insert(gathered_.end(), first, last);
-        }
-        sort_rows(gathered_, spare_, index_.rows);
-        return end;
-    }
-
-    void read_until(List& list, uint64_t end) {
-        while (list.next < list.count) {
-            const uint64_t most = end == index_.rows ? list.count : page;
-            const uint64_t some = std::min(most, list.count - list.next);
-            const size_t before = gathered_.size();
-            gathered_.resize(before + some);
-            index_.source.read(IndexFile::lists, 4 * (list.place + list.next), 4 * some,
-                               gathered_.data() + before);
-            const auto first = gathered_.begin() + static_cast<std::ptrdiff_t>(before);
-            const auto stop = std::lower_bound(first, gathered_.end(), end);
-            list.next += static_cast<uint64_t>(stop - first);
-            if (stop == gathered_.end()) continue;
-            gathered_.erase(stop, gathered_.end());
-            return;
-        }
-    }
-
-    // Rows that may be neighbours, with the common elements that were seen so far.
+    // Rows that may be neighbours, with the common elements that were seen so far. Few rows are
+    // sorted, many are counted.
     void collect_candidates() {
         candidates_.clear();
-        uint64_t least = no_limit;  // common elements seen of a row that has enough
-        for (int level = query_.level; level <= last_level_; ++level) {
-            const auto at = static_cast<size_t>(level);
-            if (needed_[at] != no_limit)
-                least = std::min(least, needed_[at] - std::min(needed_[at], unread_at_[at]));
+        least_seen_ = no_limit;  // common elements seen of a row that has enough
+        for (size_t level = query_.level; level <= last_level_; ++level)
+            if (needed_[level] != no_limit)
+                least_seen_ = std::min(least_seen_, needed_[level] - unread_at_[level]);
+        if (least_seen_ == no_limit) return;
+        uint64_t listed = 0;
+        for (const List& list : lists_) listed += list.unread ? 0 : list.count;
+        if (listed > sorted_rows)
+            count_rows();
+        else
+            sort_and_count_rows();
+    }
+
+    void sort_and_count_rows() {
+        for (List& list : lists_) {
+            if (list.unread) continue;
+            const size_t before = rows_.size();
+            rows_.resize(before + list.count);
+            read_list(list, 0, list.count, rows_.data() + before);
         }
-        if (least == no_limit) return;
-        for (size_t i = 0; i < gathered_.size();) {
-            const uint32_t row = gathered_[i];
+        sort_rows(rows_, spare_, index_.rows);
+        for (size_t i = 0; i < rows_.size();) {
             size_t stop = i + 1;
-            while (stop < gathered_.size() && gathered_[stop] == row) ++stop;
-            const auto seen = static_cast<uint32_t>(stop - i);
+            while (stop < rows_.size() && rows_[stop] == rows_[i]) ++stop;
+            if (stop - i >= least_seen_) consider(rows_[i], static_cast<uint32_t>(stop - i));
             i = stop;
-            if (seen < least) continue;
-            const Candidate candidate{row, seen, record(row)};
-            const int level = meeting(candidate.record);
-            if (possible(candidate, seen + unread_at_[static_cast<size_t>(level)]))
-                candidates_.push_back(candidate);
         }
     }
 
-    int meeting(const RowRecord& record) const {
-        return std::max<int>(query_.level, static_cast<int>(record.level));
+    // A window of rows at a time, as large as the processor's cache allows.
+    void count_rows() {
+        sort_rows(rows_, spare_, index_.rows);
+        counts_.resize(window);
+        auto row = rows_.begin();
+        for (uint64_t begin = 0; begin < index_.rows; begin += window) {
+            const uint64_t end = std::min<uint64_t>(begin + window, index_.rows);
+            std::fill(counts_.begin(), counts_.end(), 0);
+            for (; row != rows_.end() && *row < end; ++row) ++counts_[*row - begin];
+            for (List& list : lists_)
+                if (!list.unread) count_until(list, begin, end);
+            const auto least = static_cast<uint32_t>(std::min<uint64_t>(least_seen_, no_document));
+            for (uint64_t i = 0; i < end - begin; ++i)
+                if (counts_[i] >= least) consider(static_cast<uint32_t>(begin + i), counts_[i]);
+        }
+    }
+
+    void count_until(List& list, uint64_t begin, uint64_t end) {
+        while (list.next < list.count) {
+            // About as many as there are in the window.
+            const uint64_t expected = list.count * window / index_.rows + list.count / 64 + 64;
+            page_.resize(std::min(expected, list.count - list.next));
+            read_list(list, list.next, page_.size(), page_.data());
+            const auto stop = std::lower_bound(page_.begin(), page_.end(), end);
+            for (auto row = page_.begin(); row != stop; ++row) ++counts_[*row - begin];
+            list.next += static_cast<uint64_t>(stop - page_.begin());
+            if (stop != page_.end()) return;
+        }
+    }
+
+    void consider(uint32_t row, uint32_t seen) {
+        const Candidate candidate{row, seen, record(row)};
+        if (possible(candidate, seen + unread_at_[meeting(candidate.record)]))
+            candidates_.push_back(candidate);
+    }
+
+    // The level where the query meets a document.
+    size_t meeting(const RowRecord& record) const {
+        return std::max<size_t>(query_.level, record.level);
     }
 
     // Records of rows that are near each other are read together.
@@ -279,13 +275,11 @@ class NeighbourProbe::Work {
     // Whether a row with so many elements in common at most can reach a floor.
     bool possible(const Candidate& candidate, uint64_t common) const {
         const RowRecord& record = candidate.record;
-        const uint64_t own = elements_at_[static_cast<size_t>(meeting(record))];
+        const uint64_t own = elements_at_[meeting(record)];
         common = std::min<uint64_t>({common, own, record.kept});
         // Of a document of a finer level it is not known how many elements it has at this one.
         const bool native = record.level >= query_.level;
-        if (asked(rule_.resemblance) &&
-            common >=
-                at_least(rule_.resemblance, std::max<uint64_t>(own, native ? record.kept : 0)))
+        if (asked(rule_.resemblance) && common >= resembling(own, native ? record.kept : 0))
             return true;
         if (asked(rule_.contained) && enough(own, query_.size) &&
             reaches(common, own, rule_.contained))
@@ -297,16 +291,22 @@ class NeighbourProbe::Work {
                reaches(common, std::max<uint64_t>(rule_.least_contained, 1), rule_.contains);
     }
 
-    // Counts what the candidates have in the lists that were left unread.
+    // Counts what the candidates have in the lists that were left unread, the shortest first; most
+    // candidates are out of question after a few of them.
     void resolve_unread() {
-        if (candidates_.empty()) return;
-        for (const List& list : lists_) {
-            if (!list.unread) continue;
-            if (candidates_.size() > list.count / page)
-                merge(list);
+        for (auto list = lists_.rbegin(); list != lists_.rend() && !candidates_.empty(); ++list) {
+            if (!list->unread) continue;
+            if (candidates_.size() > list->count / page)
+                merge(*list);
             else
                 for (Candidate& candidate : candidates_)
-                    candidate.common += has(list, candidate.row);
+                    candidate.common += has(*list, candidate.row);
+            for (size_t level = query_.level; level <= last_level_of(list->element); ++level)
+                --unread_at_[level];
+            std::erase_if(candidates_, [&](const Candidate& candidate) {
+                return !possible(candidate,
+                                 candidate.common + unread_at_[meeting(candidate.record)]);
+            });
         }
     }
 
@@ -329,8 +329,7 @@ class NeighbourProbe::Work {
         while (high - low > 1) {
             const uint64_t middle = (low + high) / 2;
             uint32_t first;
-            index_.source.read(IndexFile::lists, 4 * (list.place + middle * page), sizeof first,
-                               &first);
+            read_list(list, middle * page, 1, &first);
             (first <= row ? low : high) = middle;
         }
         read_page(list, low * page);
@@ -339,14 +338,17 @@ class NeighbourProbe::Work {
 
     void read_page(const List& list, uint64_t begin) {
         page_.resize(std::min(page, list.count - begin));
-        index_.source.read(IndexFile::lists, 4 * (list.place + begin), 4 * page_.size(),
-                           page_.data());
+        read_list(list, begin, page_.size(), page_.data());
+    }
+
+    void read_list(const List& list, uint64_t begin, uint64_t count, uint32_t* to) const {
+        index_.source.read(IndexFile::lists, 4 * (list.place + begin), 4 * count, to);
     }
 
     void judge(const Candidate& candidate, std::vector<Neighbour>& found) {
         const RowRecord& record = candidate.record;
         if (!possible(candidate, candidate.common)) return;
-        const auto level = static_cast<uint8_t>(meeting(record));
+        const size_t level = meeting(record);
         Neighbour neighbour{number_, candidate.row, candidate.common, 0, 0, record.kept};
         neighbour.of_query = static_cast<uint32_t>(elements_at_[level]);
         const bool fetched = record.level < query_.level;
@@ -408,13 +410,13 @@ class NeighbourProbe::Work {
     const NeighbourRule rule_;
     uint32_t number_ = 0;
     Query query_{};
-    int last_level_ = 0;
+    size_t last_level_ = 0;
     std::array<uint64_t, levels> elements_at_{}, needed_{}, unread_at_{};
     std::vector<List> lists_;
-    std::vector<uint32_t> rows_, waiting_;  // rows that stand in buckets
-    std::vector<uint32_t> gathered_, spare_, page_, copies_;
+    std::vector<uint32_t> rows_;  // that stand in buckets
+    std::vector<uint32_t> spare_, counts_, page_, copies_;
     std::vector<uint64_t> entries_, sketch_;
-    uint64_t read_window_ = 0;
+    uint64_t least_seen_ = 0;
     std::vector<Candidate> candidates_;
     std::vector<RowRecord> records_ = reserved_records();
     uint64_t records_begin_ = 0;

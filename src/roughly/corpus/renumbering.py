@@ -36,18 +36,13 @@ class Renumbering:
     of_old: Numbers  # the number that each of these has now; NOBODY if its whole group is gone
     fresh: Numbers  # representatives of groups that were not there
     moved: Numbers  # of groups that were, with another representative
+    of_row: Numbers  # for every row the number of its group's representative, or NOBODY
 
     @property
     def keeps_order(self) -> bool:
         """Whether those that were there stand in the same order as before."""
         left = self.of_old[self.of_old != NOBODY]
         return bool((np.diff(left) > 0).all())
-
-    def number_of_row(self, rows: int) -> Numbers:
-        """Of every row its number among the representatives, or NOBODY."""
-        numbers = np.full(rows, NOBODY, np.int64)
-        numbers[self.rows] = np.arange(len(self.rows))
-        return numbers
 
     def pairs(self, pairs: PairTable, left_out: npt.NDArray[np.bool_]) -> PairTable:
         """Pairs by their new numbers, without those of somebody who is gone or left out."""
@@ -98,7 +93,8 @@ def renumbered(before: Outcome, after: Collection, by_sketch: bool) -> Renumberi
     is_fresh[of_old[there]] = False
     other = rows[of_old[there]] != old_rows[there]
     moved = np.sort(of_old[there[other]])
-    return Renumbering(order, groups, rows, old_rows, of_old, np.flatnonzero(is_fresh), moved)
+    fresh = np.flatnonzero(is_fresh)
+    return Renumbering(order, groups, rows, old_rows, of_old, fresh, moved, of_row)
 
 
 def merged_order(old: Rows, after: Collection) -> Rows:
