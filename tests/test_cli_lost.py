@@ -12,6 +12,8 @@ import pytest
 
 import roughly
 from roughly.cli.main import main
+from roughly.corpus.commonness import COMMON, Scan
+from roughly.corpus.evidence import sketches_of
 from roughly.corpus.lookup import NamedPages, Names, best_match, spellings
 from roughly.corpus.lost import Move
 from roughly.corpus.sweeps import read_sweeps
@@ -87,6 +89,21 @@ def test_from_url_to_cluster_and_back(corpus: roughly.Corpus) -> None:
     assert corpus.cluster_of("https://nowhere.example/") == []
 
 
+def test_cluster_of_a_url(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "cluster", path, "--url", "a.example/one")
+    assert status == 0
+    assert [line.split() for line in out] == [
+        [DATES[0], f"{A}/one"],
+        [DATES[1], f"{A}/new/one"],
+        [DATES[2], f"{A}/latest?p=1"],
+    ]
+    status, out, _ = run(capsys, "cluster", path, "--url", f"{A}/two", "--json")
+    assert [json.loads(line)["date"] for line in out] == [*DATES[:2]]
+    status, out, err = run(capsys, "cluster", path, "--url", "nowhere.example")
+    assert (status, out) == (1, [])
+    assert "not known" in err
+
+
 def test_pages_looked_up_one_by_one_are_those_of_the_table(tmp_path: Path) -> None:
     """Spellings, repeated ids, removed documents."""
     made = roughly.Corpus.create(tmp_path / "small.roughly")
@@ -107,6 +124,36 @@ def test_pages_looked_up_one_by_one_are_those_of_the_table(tmp_path: Path) -> No
             assert set(table.rows_of(sweep).tolist()) <= set(single.rows_of(sweep).tolist())
             expected = table.elsewhere(rows, sweep).tolist()
             assert single.elsewhere(rows, sweep).tolist() == expected
+
+
+@pytest.mark.parametrize("select", ["adaptive:50", "all", "mod:4"])
+def test_looking_up_says_what_reading_everything_says(tmp_path: Path, select: str) -> None:
+    sample = sample_web(pages=100, seed=6, dates=DATES[:2])
+    sketcher = roughly.Sketcher(select=select)
+    made = roughly.Corpus.create(tmp_path / "sample.roughly", sketcher)
+    for date in sample.dates:
+        made.add([{"id": p.url, "content": p.content} for p in sample.iterate(date)], date=date)
+    made.remove(made.urls()[:5])
+    pages = NamedPages(made.collection, Names(made.collection), "day")
+    old, new = pages.rows_of(0), pages.rows_of(1)
+    scan, look_up = Scan(made.collection, old, new), pages.counter(0, 1)
+    elements = np.unique(sketches_of(made.collection, old[::7])[0])
+    place = np.full(len(made.collection), -1, np.int64)
+    place[new[::2]] = np.arange(len(new[::2]))
+    for one, other in ((scan, look_up), (scan.backwards(), look_up.backwards())):
+        counts, hits, holders = one.count(elements, place)
+        counts_too, hits_too, holders_too = other.count(elements, place)
+        assert np.minimum(counts, COMMON + 1).tolist() == (
+            np.minimum(counts_too, COMMON + 1).tolist()
+        )
+        rare = counts.max(axis=0) <= COMMON
+        assert rare.any()
+        pairs, pairs_too = (
+            sorted((int(h), int(d)) for h, d in zip(*some, strict=True) if rare[h])
+            for some in ((hits, holders), (hits_too, holders_too))
+        )
+        assert pairs == pairs_too
+        assert pairs
 
 
 def test_one_page_is_judged_as_all_are(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roughly.corpus.assignment import assign
+from roughly.corpus.commonness import Scan
 from roughly.corpus.evidence import Evidence, gather
 from roughly.corpus.likeness import last_name, nearness, same_name
 from roughly.corpus.lost import Move, lost_page, lost_pages
@@ -288,9 +289,9 @@ def test_evidence_does_not_depend_on_how_many_are_looked_for_at_once(
     made = collection([(d.url, d.date, d.content) for d in sample.documents], part_rows=16)
     sweeps = read_sweeps(made)
     first, second = sweeps.rows_of(0), sweeps.rows_of(1)
-    whole = gather(made, first, first, second, second)
+    whole = gather(made, Scan(made, first, second), first, second)
     monkeypatch.setattr("roughly.corpus.evidence._AT_ONCE", 7)
-    parts = gather(made, first, first, second, second)
+    parts = gather(made, Scan(made, first, second), first, second)
     assert len(whole) > 60
     for name in ("old", "new", "shared", "identical"):
         assert getattr(parts, name).tolist() == getattr(whole, name).tolist()
@@ -308,7 +309,7 @@ def test_evidence_is_as_counted_by_hand(old: list[str], new: list[str]) -> None:
         part_rows=3,
     )
     first, second = np.arange(len(old)), np.arange(len(old), len(old) + len(new))
-    evidence = gather(made, first, first, second, second)
+    evidence = gather(made, Scan(made, first, second), first, second)
 
     def shingles(text: str) -> set[tuple[str, ...]]:
         tokens = text.split()

@@ -41,8 +41,9 @@ examples:
   roughly cluster docs.roughly --threshold 0.9
   roughly cluster docs.roughly --json > clusters.jsonl
   roughly cluster docs.roughly --common 20
+  roughly cluster docs.roughly --url https://example.com/page
 
-Exit status: 0 done, 2 error."""
+Exit status: 0 done, 1 no document of that URL, 2 error."""
 
 _SHOWN = 10
 
@@ -112,6 +113,7 @@ def add_parser(subparsers: Any) -> None:
         default=0,
         help="show the N shingles that most documents have",
     )
+    add("--url", metavar="URL", help="show only the documents in the cluster of this page")
     add("--quiet", action="store_true", help="no summary and no progress, errors only")
     parser.set_defaults(run=run)
 
@@ -134,6 +136,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     else:
         found = _make(arguments)
+    if arguments.url is not None:
+        return _show_beside(found, arguments)
     if arguments.common:
         _show_common(found, arguments)
     elif arguments.json:
@@ -292,6 +296,23 @@ def _write_json(found: Clusters) -> None:
     rows = found.clusters().to_pylist()
     for row, members in zip(rows, found, strict=True):
         print(json.dumps(row | {"members": members}))
+
+
+def _show_beside(found: Clusters, arguments: argparse.Namespace) -> int:
+    """The documents in the cluster of one page; 1 if there is no such page."""
+    from roughly.corpus import Corpus
+    from roughly.corpus.over_time import cluster_of
+
+    corpus = Corpus(arguments.output or arguments.inputs[0])
+    members = cluster_of(corpus.collection, found, arguments.url)
+    for document in members:
+        if arguments.json:
+            print(json.dumps({"id": document.id, "date": document.date}))
+        else:
+            print(f"{document.date or '':20}  {printable(document.id)}")
+    if not members:
+        say(f"{printable(arguments.url)}: not known: no document of this corpus has it")
+    return 0 if members else 1
 
 
 def _show_common(found: Clusters, arguments: argparse.Namespace) -> None:

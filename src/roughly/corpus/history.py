@@ -14,8 +14,11 @@ from roughly.corpus.lost import Move, Trace, lost_page, lost_pages
 from roughly.corpus.sweeps import NOWHERE, Pages, Rows, Sweeps
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
+    from roughly.corpus.commonness import Counter
     from roughly.storage.collection import Collection
 
 
@@ -91,8 +94,14 @@ def read_changes(collection: Collection, sweeps: Sweeps, threads: int) -> Change
     return change_statistics(sweeps, read_versions(collection, sweeps, threads), moves)
 
 
-def read_history(collection: Collection, pages: Pages, row: int, threads: int) -> History:
-    """The history of the page that a row is a version of."""
+def read_history(
+    collection: Collection,
+    pages: Pages,
+    row: int,
+    threads: int,
+    counter: Callable[[int, int], Counter] | None = None,
+) -> History:
+    """The history of the page that a row is a version of; for `counter` see `lost_page`."""
     versions_of = pages.versions(row)
     seen = np.flatnonzero(versions_of != NOWHERE)
     rows = versions_of[seen]
@@ -112,5 +121,5 @@ def read_history(collection: Collection, pages: Pages, row: int, threads: int) -
         )
         for number, (sweep, row) in enumerate(zip(seen.tolist(), rows.tolist(), strict=True))
     ]
-    trace = lost_page(collection, pages, int(rows[-1]))
+    trace = lost_page(collection, pages, int(rows[-1]), counter)
     return History(versions[-1].id, pages.dates, versions, trace)

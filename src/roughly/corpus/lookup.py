@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from roughly.corpus.commonness import LookUp
+from roughly.corpus.forests import searcher_for
 from roughly.corpus.sweeps import NOWHERE, Period, Rows, sweep_numbers
 from roughly.storage.segment_index import SegmentIndex
 from roughly.url import is_url, lookup_key, page_of
@@ -78,8 +80,13 @@ class NamedPages:
     def __init__(self, collection: Collection, names: Names, period: Period) -> None:
         self._collection = collection
         self._names = names
+        self._searcher = searcher_for(collection)
         self.dates, self._number = sweep_numbers(collection, period)
         self._known: dict[str, Rows] = {}
+
+    def counter(self, begin: int, end: int) -> LookUp:
+        """What counts elements of two sweeps."""
+        return LookUp(self._searcher, self._number, begin, end)
 
     def rows_of(self, sweep: int) -> Rows:
         """All rows of a sweep, ascending."""

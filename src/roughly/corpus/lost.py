@@ -8,13 +8,14 @@ places. Documents go by their rows; who is whose version tell the `Pages`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from roughly.corpus.assignment import EVEN, Claim, Kind, assign, chances
+from roughly.corpus.commonness import Counter, Scan
 from roughly.corpus.evidence import Evidence, Rows, compare_rows, gather
 from roughly.corpus.likeness import nearness, same_name
 from roughly.corpus.sweeps import NOWHERE, Pages
@@ -101,16 +102,28 @@ def lost_pages(
             f"dates: not in order: {pages.dates[begin]} to {pages.dates[end]}",
             hint="give the earlier one to --from",
         )
-    step = _Step(collection, pages, begin, end)
-    lost, sought = step.vanished(pages.rows_of(begin)), pages.rows_of(end)
+    old, sought = pages.rows_of(begin), pages.rows_of(end)
+    step = _Step(collection, pages, begin, end, Scan(collection, old, sought))
+    lost = step.vanished(old)
     evidence = step.evidence(lost, sought)
     claims = assign(evidence, len(lost), *step.circumstances(evidence, lost, sought), even)
     moves = [step.move(claim, lost, sought, evidence) for claim in claims]
     return sorted(moves, key=lambda move: move.old)  # parts stay in their order
 
 
-def lost_page(collection: Collection, pages: Pages, row: int) -> Trace:
-    """Follows one page, of which a row is some version, to the latest sweep."""
+def lost_page(
+    collection: Collection,
+    pages: Pages,
+    row: int,
+    counter: Callable[[int, int], Counter] | None = None,
+) -> Trace:
+    """Follows one page, of which a row is some version, to the latest sweep. `counter` makes what
+    counts elements of two sweeps; unless given, everything is read for that."""
+    if counter is None:
+
+        def counter(begin: int, end: int) -> Counter:
+            return Scan(collection, pages.rows_of(begin), pages.rows_of(end))
+
     versions = pages.versions(row)
     seen = np.flatnonzero(versions != NOWHERE)
     rows = versions[seen]
@@ -119,7 +132,7 @@ def lost_page(collection: Collection, pages: Pages, row: int) -> Trace:
     while at < len(pages.dates) - 1:
         # The first of the sweeps that come, as some may have missed it.
         later = (
-            _Step(collection, pages, at, end).follow(current)
+            _Step(collection, pages, at, end, counter(at, end)).follow(current)
             for end in range(at + 1, len(pages.dates))
         )
         step, places = next((each for each in later if each is not None), (None, []))
@@ -173,6 +186,7 @@ class _Step:
     pages: Pages
     begin: int
     end: int
+    counter: Counter
 
     def vanished(self, rows: Rows) -> Rows:
         """Those of the earlier sweep whose page the later one has not."""
@@ -181,10 +195,8 @@ class _Step:
 
     def evidence(self, lost: Rows, sought: Rows, *, backwards: bool = False) -> Evidence:
         """Of documents of the earlier sweep in the later one; `backwards` the other way round."""
-        old, new = self.pages.rows_of(self.begin), self.pages.rows_of(self.end)
-        if backwards:
-            old, new = new, old
-        return gather(self.collection, lost, old, new, sought)
+        counter = self.counter.backwards() if backwards else self.counter
+        return gather(self.collection, counter, lost, sought)
 
     def circumstances(self, evidence: Evidence, lost: Rows, sought: Rows) -> tuple[Any, Any, Any]:
         """Of the documents sought, which page was there already; of the pairs, whether the names

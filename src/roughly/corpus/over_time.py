@@ -56,7 +56,8 @@ def lost(collection: Collection, url: str, by: Period = "day") -> Trace | None:
     known = names.documents(url)
     if not known:
         return None
-    return lost_page(collection, NamedPages(collection, names, by), known[-1].row)
+    pages = NamedPages(collection, names, by)
+    return lost_page(collection, pages, known[-1].row, pages.counter)
 
 
 def moves(
@@ -96,7 +97,8 @@ def history(collection: Collection, url: str, by: Period, threads: int) -> Histo
     known = names.documents(url)
     if not known:
         return None
-    return read_history(collection, NamedPages(collection, names, by), known[-1].row, threads)
+    pages = NamedPages(collection, names, by)
+    return read_history(collection, pages, known[-1].row, threads, pages.counter)
 
 
 def collapse(
