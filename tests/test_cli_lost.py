@@ -100,7 +100,7 @@ def test_cluster_of_a_url(path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     status, out, _ = run(capsys, "cluster", path, "--url", f"{A}/two", "--json")
     assert [json.loads(line)["date"] for line in out] == [*DATES[:2]]
     status, out, err = run(capsys, "cluster", path, "--url", "nowhere.example")
-    assert (status, out) == (1, [])
+    assert (status, out) == (2, [])
     assert "not known" in err
 
 

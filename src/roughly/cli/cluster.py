@@ -21,7 +21,7 @@ from roughly.cli.options import (
 )
 from roughly.cli.output import counted, say
 from roughly.documents.file import printable
-from roughly.errors import ParameterError
+from roughly.errors import DocumentError, ParameterError
 
 if TYPE_CHECKING:
     from roughly.clustering import Clusters
@@ -43,7 +43,7 @@ examples:
   roughly cluster docs.roughly --common 20
   roughly cluster docs.roughly --url https://example.com/page
 
-Exit status: 0 done, 1 no document of that URL, 2 error."""
+Exit status: 0 done, 2 error."""
 
 _SHOWN = 10
 
@@ -137,8 +137,8 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         found = _make(arguments)
     if arguments.url is not None:
-        return _show_beside(found, arguments)
-    if arguments.common:
+        _show_beside(found, arguments)
+    elif arguments.common:
         _show_common(found, arguments)
     elif arguments.json:
         _write_json(found)
@@ -298,21 +298,23 @@ def _write_json(found: Clusters) -> None:
         print(json.dumps(row | {"members": members}))
 
 
-def _show_beside(found: Clusters, arguments: argparse.Namespace) -> int:
-    """The documents in the cluster of one page; 1 if there is no such page."""
+def _show_beside(found: Clusters, arguments: argparse.Namespace) -> None:
+    """The documents in the cluster of one page."""
     from roughly.corpus import Corpus
     from roughly.corpus.over_time import cluster_of
 
     corpus = Corpus(arguments.output or arguments.inputs[0])
     members = cluster_of(corpus.collection, found, arguments.url)
+    if not members:
+        raise DocumentError(
+            f"{printable(arguments.url)}: not known: no document of this corpus has it",
+            hint="look for its text with: roughly find",
+        )
     for document in members:
         if arguments.json:
             print(json.dumps({"id": document.id, "date": document.date}))
         else:
             print(f"{document.date or '':20}  {printable(document.id)}")
-    if not members:
-        say(f"{printable(arguments.url)}: not known: no document of this corpus has it")
-    return 0 if members else 1
 
 
 def _show_common(found: Clusters, arguments: argparse.Namespace) -> None:
