@@ -125,7 +125,8 @@ some = settings(max_examples=min(200, settings.default.max_examples))
 def histories(draw: st.DrawFn) -> list[Any]:
     """Additions and removals: lists of documents, and of ids."""
     documents = [
-        d | {"date": draw(st.sampled_from([d["date"], None]))} for d in draw(collections())
+        document | {"date": draw(st.sampled_from([document["date"], None]))}
+        for document in draw(collections())
     ]
     changes: list[Any] = []
     there: list[str] = []
