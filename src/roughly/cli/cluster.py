@@ -42,6 +42,7 @@ examples:
   roughly cluster docs.roughly --threshold 0.9
   roughly cluster docs.roughly --json > clusters.jsonl
   roughly cluster docs.roughly --common 20
+  roughly cluster docs.roughly --url https://example.com/page
 
 Exit status: 0 done, 2 error."""
 
@@ -113,6 +114,7 @@ def add_parser(subparsers: Any) -> None:
         default=0,
         help="show the N shingles that most documents have",
     )
+    add("--url", metavar="URL", help="show only the documents in the cluster of this page")
     add("--quiet", action="store_true", help="no summary and no progress, errors only")
     parser.set_defaults(run=run)
 
@@ -136,7 +138,9 @@ def run(arguments: argparse.Namespace) -> int:
         )
     else:
         found = _make(arguments)
-    if arguments.common:
+    if arguments.url is not None:
+        _show_beside(found, arguments)
+    elif arguments.common:
         _show_common(found, arguments)
     elif arguments.json:
         _write_json(found)
@@ -315,6 +319,25 @@ def _write_json(found: Clusters) -> None:
     rows = found.clusters().to_pylist()
     for row, members in zip(rows, found, strict=True):
         print(json.dumps(row | {"members": members}))
+
+
+def _show_beside(found: Clusters, arguments: argparse.Namespace) -> None:
+    """The documents in the cluster of one page."""
+    from roughly.corpus import Corpus
+    from roughly.corpus.over_time import cluster_of
+
+    corpus = Corpus(arguments.output or arguments.inputs[0])
+    members = cluster_of(corpus.collection, found, arguments.url)
+    if not members:
+        raise DocumentError(
+            f"{printable(arguments.url)}: not known: no document of this corpus has it",
+            hint="look for its text with: roughly find",
+        )
+    for document in members:
+        if arguments.json:
+            print(json.dumps({"id": document.id, "date": document.date}))
+        else:
+            print(f"{document.date or '':20}  {printable(document.id)}")
 
 
 def _show_common(found: Clusters, arguments: argparse.Namespace) -> None:

@@ -257,6 +257,8 @@ def _arrived(sweeps: Sweeps, begin: int, moves: Sequence[Move]) -> int:
 
 def _pages(sweeps: Sweeps, versions: Versions, moves: Sequence[Sequence[Move]]) -> list[PageChange]:
     count = len(sweeps.pages)
+    if not count:
+        return []
     there = sweeps.present
     seen = there.sum(axis=1)
     first = there.argmax(axis=1)

@@ -52,7 +52,8 @@ def _split(url: str) -> Address:
     """The parts of a URL, its parameters as they stand there: their order is what servers see."""
     query = url.partition("#")[0].partition("?")[2]
     safe = re.sub(r"[^!-~]", lambda sign: quote(sign[0].encode("utf-8", "replace")), query)
-    return split_url(url)._replace(query=safe if "?" in url.partition("#")[0] else None)
+    asked = safe if "?" in url.partition("#")[0] else None
+    return split_url(url)._replace(query=asked, fragment=None)
 
 
 def _host(address: Address) -> str:
