@@ -1,9 +1,10 @@
 """`python -m bench.grow`: what it takes to add documents to a corpus, beside clustering it.
 
 The documents are those of `bench/web.py`, 5 kB each, shingled by ten words as in the 1997 paper.
-All but the last 10,000 are a corpus, made by one addition; these are then added with a later date, and
-once more without one, so that they come before all others. A second corpus is made of all documents
-at once: clusters must be the same. `--corpus FOLDER` keeps the large corpus for another run.
+All but the last 10,000 are a corpus, made by one addition. The others are then added with a later
+date, and once more without one, so that they come before all others. Of fewer documents a corpus
+that grew is compared with one that was made at once: clusters must be the same. `--corpus FOLDER`
+keeps the large corpus for another run.
 """
 
 import argparse
