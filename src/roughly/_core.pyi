@@ -104,6 +104,11 @@ def common_tokens(a: bytes, a_html: bool, b: bytes, b_html: bool, w: int) -> Ann
 def content_hash(data: bytes, simd: str = '') -> str:
     """The equivalence hash of a byte string, 32 hexadecimal digits."""
 
+def content_hashes(source: object, threads: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)]:
+    """
+    The equivalence hashes of a batch of documents, as they are: their two halves.
+    """
+
 def spanning_forest(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], documents: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
     """The pairs of a maximum spanning forest, heaviest first."""
 
@@ -132,6 +137,11 @@ class SketchSet:
     def postings(self, measure: str, floor: tuple[int, int], level: int, begin: int, end: int, smallest_native: int, visited: bool, threads: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
         """
         Postings (key; position and document) by bucket, and where each bucket ends; writes the documents' elements at the level into counts.
+        """
+
+    def mass_keys(self, least_frequency: int, keys: int, begin: int, end: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        The keys by which masses are found of documents from begin to end, in their order, and where each document's begin.
         """
 
     def add_expansions(self, lists: tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]], expansions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> None:
@@ -263,3 +273,70 @@ def greedy_reasons(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4),
     """
     Why documents go: for each the pair with the best kept document before its place (2^64 - 1: none), and 1 if it goes by containment only.
     """
+
+class DamagedBlock(RuntimeError):
+    pass
+
+class BlockFile:
+    """A checked file that is read piece by piece, each block checked first."""
+
+    def __init__(self, name: str, descriptor: int, size: int, sums: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        An open file, which is closed in the end, its size and its blocks' checksums.
+        """
+
+    def map(self) -> None:
+        """Maps it: for a small file that is read all the time."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+
+    def read(self, offset: int, bytes: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]:
+        """Those bytes, checked."""
+
+    def search(self, count: int, wanted: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
+        """
+        Of a file that begins with `count` ascending numbers: the place of each wanted one, as often as it is there: numbers of wanted ones and places by turns.
+        """
+
+def inverted_shape(rows: int, postings: int) -> tuple[int, int]:
+    """Bits of a bucket and of a value, for so many of them."""
+
+def scatter(values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_row: int, left_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
+    """
+    Postings of sketches by partition: keys, rows, where each partition ends.
+    """
+
+def invert(shape: tuple[int, int], runs: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], first: int, last: int, first_unit: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]]:
+    """Entries, bucket ends and lists of partitions from first to last."""
+
+class InvertedIndex:
+    """For every element the rows that have it."""
+
+    def __init__(self, files: list[BlockFile], open_part: object, part_rows: int, shape: tuple[int, int], rows: int, least_kept: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        files: directory, entries, lists, rows, copies; open_part: number of a part -> (file, first byte of the elements, first byte of the offsets) of its sketches; least_kept: by level, the fewest elements of a document there.
+        """
+
+    def neighbours(self, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], resemblance: tuple[int, int], contained: tuple[int, int], contains: tuple[int, int], least_contained: int, smallest: int, removed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
+        """
+        Of queries all rows that reach a floor, a denominator of 0 for none: query, row, common, sampled, elements of the query and of the row where they meet.
+        """
+
+    def count(self, elements: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
+        """For each element how many rows have it, copies not counted."""
+
+    def sketch(self, row: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
+        """The elements of a row's sketch."""
+
+PARTITIONS: int = 256
+
+LIST_UNIT: int = 512
+
+def probe_index(files: tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], shape: tuple[int, int], floor: tuple[int, int], smallest: int, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], own: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], group_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], most_rows: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)], bool]:
+    """
+    Groups of rows that may resemble queries at a floor, from the files of an index in memory (directory, entries, lists, rows, copies): query and group, and whether no more than most_rows rows had to be read.
+    """
+
+NO_GROUP: int = 4294967295
