@@ -88,7 +88,9 @@ class CorpusMachine(RuleBasedStateMachine):
         self.model |= given
         assert (added.documents, added.renamed) == (len(batch), renamed)
 
-    @rule(names=st.lists(st.sampled_from(NAMES), min_size=1, max_size=3), date=st.sampled_from(DATES))
+    @rule(
+        names=st.lists(st.sampled_from(NAMES), min_size=1, max_size=3), date=st.sampled_from(DATES)
+    )
     def remove(self, names: list[str], date: str | None) -> None:
         def named(id: str, name: str) -> bool:
             return id == name or (is_url(name) and page_of(id) == page_of(name))
@@ -119,8 +121,10 @@ class CorpusMachine(RuleBasedStateMachine):
         for key, content in self.model.items():
             other = self.sketcher.sketch(content, "text")
             estimate = sketch.resemblance(other)
-            if len(sketch) and len(other) and Fraction(estimate.value).limit_denominator(10**6) >= (
-                FLOOR
+            if (
+                len(sketch)
+                and len(other)
+                and Fraction(estimate.value).limit_denominator(10**6) >= (FLOOR)
             ):
                 near[key] = estimate.value
         found = {
