@@ -1,5 +1,6 @@
-// A checked file (docs/format.md) that is read piece by piece: no page of it is mapped, so memory
-// does not grow with what was read, and a file that is cut short is an error and not a signal.
+// A checked file (docs/format.md) that is read piece by piece: unless asked for, no page of it is
+// mapped, so memory does not grow with what was read, and a file that is cut short is an error and
+// not a signal.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -30,6 +31,9 @@ class BlockFile {
     ~BlockFile();
 
     void read(uint64_t offset, size_t bytes, void* to) const;
+
+    // Maps the file: for small ones that are read all the time.
+    void map();
     uint64_t size() const { return size_; }
 
    private:
@@ -42,6 +46,7 @@ class BlockFile {
     std::vector<uint32_t> sums_;
     mutable std::unique_ptr<std::atomic<uint8_t>[]> checked_;  // 1 for every block that was
     Simd level_;
+    const uint8_t* mapped_ = nullptr;
 };
 
 }  // namespace roughly

@@ -46,8 +46,8 @@ void bind_hash(nb::module_& module) {
                 const auto pieces = pieces_of(documents.views);
                 in_parallel(pieces.size(), threads, [&] {
                     return [&](size_t piece) {
-                        const auto first = static_cast<size_t>(pieces[piece].data() -
-                                                               documents.views.data());
+                        const auto first =
+                            static_cast<size_t>(pieces[piece].data() - documents.views.data());
                         for (size_t i = 0; i < pieces[piece].size(); ++i) {
                             const DocumentView& document = pieces[piece][i];
                             hashes[first + i] = hash_bytes(level, document.data, document.size);

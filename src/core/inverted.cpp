@@ -72,8 +72,9 @@ InvertedShape inverted_shape(uint64_t rows, uint64_t postings) {
     // rows once it is filled up.
     const uint64_t units = 2 * (postings / most_inline) + 1;  // and one that is left free
     const int value_bits = static_cast<int>(std::bit_width(std::max(rows, units)));
-    // Enough buckets for an entry to have room for the rest of the key, and some 32 postings each.
-    const int spread = static_cast<int>(std::bit_width(postings / 32));
+    // Enough buckets for an entry to have room for the rest of the key, and some 100 postings each:
+    // a bucket is read at once, and the directory of all stays small.
+    const int spread = static_cast<int>(std::bit_width(postings / 128));
     return {std::max({partition_bits, value_bits + 1, spread}), value_bits};
 }
 

@@ -19,9 +19,9 @@
 namespace roughly {
 
 // Rows of an element that stand in its bucket; more become a list.
-inline constexpr size_t most_inline = 128;
+inline constexpr size_t most_inline = 512;
 // A list of more than most_inline rows fills half of its last unit on average.
-inline constexpr size_t list_unit = 128;
+inline constexpr size_t list_unit = 512;
 
 struct InvertedShape {
     int bucket_bits;

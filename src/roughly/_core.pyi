@@ -273,6 +273,9 @@ class BlockFile:
         An open file, which is closed in the end, its size and its blocks' checksums.
         """
 
+    def map(self) -> None:
+        """Maps it: for a small file that is read all the time."""
+
     @property
     def size(self) -> int:
         """Bytes."""
@@ -317,7 +320,7 @@ class InvertedIndex:
 
 PARTITIONS: int = 256
 
-LIST_UNIT: int = 128
+LIST_UNIT: int = 512
 
 def probe_index(files: tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], shape: tuple[int, int], floor: tuple[int, int], smallest: int, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], own: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], group_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], most_rows: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)], bool]:
     """

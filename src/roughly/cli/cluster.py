@@ -25,6 +25,7 @@ from roughly.errors import DocumentError, ParameterError
 
 if TYPE_CHECKING:
     from roughly.clustering import Clusters
+    from roughly.corpus import Corpus
 
 DESCRIPTION = """\
 Groups documents that are roughly the same, or roughly contained in one another.
@@ -131,6 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
             )
         _refuse_fixed(arguments)
         corpus = Corpus(arguments.inputs[0])
+        _restore_results(corpus, arguments)
         found = corpus.clusters(
             arguments.threshold, arguments.containment, arguments.linkage, arguments.threads
         )
@@ -203,6 +205,27 @@ def _make(arguments: argparse.Namespace) -> Clusters:
             f" {scratch_bytes / 1e6:.1f} MB of temporary files"
         )
     return found
+
+
+def _restore_results(corpus: Corpus, arguments: argparse.Namespace) -> None:
+    """Writes the tables and the report again, if a change of the corpus has removed them."""
+    from roughly.corpus.results import NAMES
+    from roughly.errors import BusyError
+    from roughly.storage.lock import WriterLock
+
+    asked = (arguments.threshold, arguments.containment)
+    missing = [name for name in (*NAMES, "report.html") if not (corpus.path / name).exists()]
+    if not missing or asked != (None, None) or arguments.linkage != "single" or arguments.common:
+        return
+    try:
+        with WriterLock(corpus.path):
+            corpus.reopen()  # What they tell is true until the lock is free.
+            _write_results(corpus.clusters(threads=arguments.threads), corpus.path)
+    except (BusyError, DocumentError) as error:
+        say(f"{error.message}; tables and report are not written")
+        return
+    if not arguments.quiet:
+        say(f"wrote {', '.join(missing)}")
 
 
 def _linked(found: Clusters, linkage: Any) -> Clusters:

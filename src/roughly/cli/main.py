@@ -49,6 +49,7 @@ def make_parser() -> argparse.ArgumentParser:
         compare,
         dedup,
         demo,
+        find,
         info,
         lost,
         remove,
@@ -64,7 +65,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
-    corpora = cluster, add, remove, compact, info, verify, lost, changes, collapse
+    corpora = cluster, find, add, remove, compact, info, verify, lost, changes, collapse
     for command in (*corpora, compare, dedup, demo):
         command.add_parser(commands)
     return parser

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from roughly.corpus.over_time import Collapsed
     from roughly.corpus.removal import Removed
     from roughly.corpus.sweeps import Period
+    from roughly.documents.file import Document
+    from roughly.search.match import Found
+    from roughly.search.searcher import Direction
 
 
 class Corpus:
@@ -123,6 +126,50 @@ class Corpus:
     def reopen(self) -> None:
         """Goes on with the state that the corpus has now."""
         self._snapshot = Snapshot(self.path)
+
+    def find(
+        self,
+        text: str | bytes | Document | None = None,
+        url: str | None = None,
+        *,
+        threshold: float | str | Fraction | None = None,
+        containment: float | str | Fraction | None = None,
+        direction: Direction = "both",
+        limit: int | None = 10,
+        exact: bool | None = None,
+        content_type: str = "auto",
+        threads: int | None = 1,
+        progress: Progress = no_progress,
+    ) -> Found:
+        """Documents like a text, or like the latest document of a URL, best first: those that
+        resemble it by `threshold`, and those that contain it, or are contained in it, by
+        `containment` (`direction`: "contained" for the former alone, "contains" for the latter).
+        If neither is given, 0.5 and 0.8.
+
+        `exact`: True counts by the stored text, also where sketches cannot tell; False believes
+        the estimates; None has those counted that rest on few samples."""
+        from roughly.corpus.finding import find_documents
+
+        return find_documents(
+            self.collection,
+            self._snapshot.searcher,
+            text,
+            url,
+            threshold=threshold,
+            containment=containment,
+            direction=direction,
+            limit=limit,
+            exact=exact,
+            content_type=content_type,
+            threads=threads_or_all(threads),
+            progress=progress,
+        )
+
+    def document(self, row: int) -> Document:
+        """A document of the collection with its stored text, as for `roughly.compare`."""
+        from roughly.corpus.finding import stored_document
+
+        return stored_document(self.collection, row)
 
     def clusters(
         self,

@@ -327,14 +327,25 @@ def _inside_masses(parts: _Parts, found: Renumbering, hubs: Hubs) -> list[PairTa
         and np.array_equal(found.of_old[before.hubs[old_held]], hubs[held])
     ):
         return None
-    sketches = Sketches.of_segment(parts.after)
+    # The sketches of the masses alone, in memory.
+    members = np.union1d(held, hubs[held]).astype(np.int64)
+    local = np.zeros(len(found.rows), np.uint32)
+    local[members] = np.arange(len(members))
+    own = found.rows[members].astype(np.int64)
+    sketches = Sketches(
+        parts.after.parameters,
+        [parts.after.sketch_elements(own)] if len(own) else [],
+        1 << max(len(own) - 1, 0).bit_length(),
+        np.ascontiguousarray(parts.after.size[own]),
+        np.ascontiguousarray(parts.after.level[own]),
+    )
     check: Check = no_check
     if settings.exact:
 
         def check(
             inner: Hubs, links: PairTable, rows: Rows, threshold: Fraction
         ) -> tuple[Hubs, PairTable]:
-            exact = _count(parts, "resemblance", links, rows)
+            exact = _count(parts, "resemblance", links, found.rows[members[rows]])
             wrong = ~reaching(exact, threshold)
             inner = inner.copy()
             inner[exact[wrong, 1]] = _core.NO_HUB
@@ -348,7 +359,7 @@ def _inside_masses(parts: _Parts, found: Renumbering, hubs: Hubs) -> list[PairTa
             budget=Budget.of_memory(parts.memory_bytes),
             scratch=parts.folder,
         ),
-        found.rows,
+        local,
         hubs,
         settings.threshold,
         settings.mass,

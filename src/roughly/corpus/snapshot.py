@@ -14,6 +14,7 @@ from roughly.clustering.run import Outcome
 from roughly.corpus.manifest import FORESTS, HINT, SEGMENTS, checksum_of, read_manifest
 from roughly.documents.file import printable
 from roughly.errors import DamageError
+from roughly.search.searcher import Searcher, Shelf
 from roughly.storage.arrow_file import ArrowFile, arrow_writer
 from roughly.storage.checked import CheckedMap
 from roughly.storage.collection import Collection, Rows
@@ -49,6 +50,21 @@ class Snapshot:
         return Collection(
             segments, self._removed(), parameters=manifest.parameters, text=manifest.text
         )
+
+    @cached_property
+    def searcher(self) -> Searcher:
+        """Looks documents up in all segments."""
+        collection = self.collection
+        shelves = []
+        for number, segment in enumerate(collection.segments):
+            first = collection.first_row(number)
+            begin, end = np.searchsorted(collection.removed, (first, first + len(segment)))
+            removed = None
+            if end > begin:
+                removed = np.zeros(len(segment), bool)
+                removed[collection.removed[begin:end] - first] = True
+            shelves.append(Shelf.of(segment, first, removed))
+        return Searcher(shelves)
 
     @cached_property
     def outcome(self) -> Outcome:

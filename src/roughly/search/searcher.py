@@ -7,9 +7,10 @@ clustering would count. Memory does not depend on the number of documents. Any t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
@@ -165,6 +166,34 @@ class Searcher:
         shelf = self.shelves[int(np.searchsorted(self._first_rows, row, "right")) - 1]
         return shelf, row - shelf.first_row
 
+    def rows_of_content(self, content_hash: str) -> npt.NDArray[np.int64]:
+        """Live global rows whose content may have this hash, ascending: half of it is the same."""
+        half = np.array([int(content_hash[:16], 16)], np.uint64)
+        return self._live(lambda index: index.rows_of_content(half)[1])
+
+    def rows_of_url(self, key: str) -> npt.NDArray[np.int64]:
+        """Live global rows whose ids may have this key, ascending."""
+        return self._live(lambda index: index.rows_of_url(key))
+
+    def _live(
+        self, look_up: Callable[[SegmentIndex], npt.NDArray[np.uint32]]
+    ) -> npt.NDArray[np.int64]:
+        found = [np.zeros(0, np.int64)]
+        for shelf in self.shelves:
+            rows = look_up(shelf.index).astype(np.int64)
+            if shelf.removed is not None:
+                rows = rows[(shelf.removed[rows // 8] >> (rows % 8)) & 1 == 0]
+            found.append(rows + shelf.first_row)
+        return np.concatenate(found)
+
+    def sizes(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
+        """Of some global rows the number of distinct shingles."""
+        found = np.zeros(len(rows), np.uint32)
+        for i, row in enumerate(rows.tolist()):
+            shelf, inside = self.shelf_of(row)
+            found[i] = shelf.index.records(np.array([inside]))[0]["size"]
+        return found
+
     def sketches(self, rows: Sequence[int]) -> QueryColumns:
         """The sketches of some global rows, to search by."""
         values, records = [np.zeros(0, np.uint64)], []
@@ -198,6 +227,7 @@ def check_searchable(parameters: Parameters, containment: bool) -> None:
         )
 
 
+@lru_cache
 def ratio(name: str, value: Threshold) -> tuple[int, int]:
     """A threshold without rounding: 0.7 is 7/10."""
     try:

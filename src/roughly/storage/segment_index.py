@@ -1,4 +1,4 @@
-"""What makes a segment searchable: files beside its parts, read piece by piece, never mapped.
+"""What makes a segment searchable: files beside its parts, read piece by piece.
 
     index-directory, -entries, -lists   for every sketch element the rows of documents that have it
     index-rows, index-copies            size and level of every row; rows with the very same sketch
@@ -34,6 +34,9 @@ MANIFEST = "index.json"
 # In the order in which the core wants the first five.
 FILES = ("directory", "entries", "lists", "rows", "copies", "urls", "contents", "sketches")
 _OF_POSTINGS = FILES[:5]
+
+# A sixtieth of all, and read for every element and every candidate.
+_MAPPED = ("directory", "rows")
 
 # A row's record: distinct shingles, elements kept, place of its copies, level.
 ROW = np.dtype([("size", "<u4"), ("kept", "<u4"), ("copies", "<u4"), ("level", "<u4")])
@@ -192,6 +195,12 @@ class SegmentIndex:
                 found[i] = file.read(row * ROW.itemsize, ROW.itemsize).view(ROW)[0]
         return found
 
+    def all_records(self) -> npt.NDArray[Any]:
+        """Of all rows, in memory: size, kept, copies, level (ROW)."""
+        with reading():
+            file = self._file("rows")
+            return file.read(0, ROW.itemsize * self.facts.rows).view(ROW)
+
     def rows_of_url(self, url: str) -> Rows:
         """Rows whose id, as the index was told to write it, has the hash of this one; ascending.
         Whoever asks compares the ids."""
@@ -255,6 +264,8 @@ class SegmentIndex:
         file = self._files.get(name)
         if file is None:
             file = self._files[name] = open_blocks(index_path(self.directory, name))
+            if name in _MAPPED:
+                file.map()
         return file
 
     def _open_sketches(self, part: int) -> tuple[_core.BlockFile, int, int]:
