@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from roughly import Corpus, Sketcher
-from roughly.corpus.forests import searcher_for
 from roughly.errors import DamageError, MismatchError, RoughlyError
 from tests.optional import FULL
 from tests.test_corpus_crash import documents, shown
@@ -34,10 +33,12 @@ def answers(path: Path) -> Any:
         collection.text(rows).to_pylist(),
         corpus.info().sweeps,
     ]
-    searcher = searcher_for(collection)
-    near = searcher.neighbours(collection.sketches(rows), "0.3", "0.5", threads=1)
+    near = [
+        [match.to_dict() for match in corpus.find(each["text"], threshold="0.3", limit=None)]
+        for each in documents(0, 50)[::7]
+    ]
     names = corpus.remove(["nobody"]).missing
-    return [*tables, near.tolist(), names]
+    return [*tables, near, names]
 
 
 @pytest.fixture(scope="module")

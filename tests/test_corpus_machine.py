@@ -17,8 +17,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from roughly import Corpus, Sketcher
 from roughly.clustering.settings import settings_for
 from roughly.corpus.creation import make_empty
-from roughly.corpus.forests import searcher_for
-from roughly.search.searcher import QueryColumns
 from roughly.url import is_url, page_of
 from tests.cluster_oracle import document_order, expect
 from tests.optional import FULL
@@ -111,27 +109,19 @@ class CorpusMachine(RuleBasedStateMachine):
     def find(self, wanted: str) -> None:
         """All documents that resemble a text at the floor, by the estimates of their sketches."""
         sketch = self.sketcher.sketch(wanted, "text")
-        table = searcher_for(self.corpus.collection).neighbours(
-            QueryColumns.of_sketch(sketch), FLOOR, threads=1
-        )
-        rows = table[:, 1].astype(np.int64)
-        collection = self.corpus.collection
-        ids, dates = (collection.take(n, rows).to_pylist() for n in ("id", "date"))
         near = {}
         for key, content in self.model.items():
             other = self.sketcher.sketch(content, "text")
             estimate = sketch.resemblance(other)
-            if (
-                len(sketch)
-                and len(other)
-                and Fraction(estimate.value).limit_denominator(10**6) >= (FLOOR)
-            ):
+            same = wanted.split() == content.split()
+            if same or (len(sketch) and len(other) and estimate.value >= float(FLOOR)):
                 near[key] = estimate.value
-        found = {
-            (id, date): common / sampled
-            for id, date, (common, sampled) in zip(ids, dates, table[:, 2:4].tolist(), strict=True)
-        }
-        assert found == near
+        found = self.corpus.find(
+            wanted, threshold=FLOOR, limit=None, exact=False, content_type="text"
+        )
+        assert {(match.id, match.date): match.resemblance.value for match in found} == near
+        values = [match.resemblance.value for match in found]
+        assert values == sorted(values, reverse=True)
 
     @rule(seed=st.sampled_from([None, None, 7]))
     def compact(self, seed: int | None) -> None:

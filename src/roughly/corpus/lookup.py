@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from roughly.corpus.commonness import LookUp
-from roughly.corpus.forests import searcher_for
+from roughly.corpus.snapshot import searcher_for
 from roughly.corpus.sweeps import NOWHERE, Period, Rows, sweep_numbers
 from roughly.storage.segment_index import SegmentIndex
 from roughly.url import is_url, lookup_key, page_of

@@ -16,6 +16,8 @@ import numpy.typing as npt
 from roughly import _core
 from roughly.clustering.sketches import Rows
 from roughly.corpus.mass_update import measured
+from roughly.documents.file import printable
+from roughly.errors import DamageError
 from roughly.storage.checked import CheckedMap
 from roughly.storage.collection import Collection
 from roughly.storage.segment import Segment
@@ -101,20 +103,26 @@ class _Mapped:
         values, offsets = collection.sketch_elements(own)
         name, number = collection.parameters.selection
         facts = self._index.facts
-        found, complete = _core.probe_index(
-            self._arrays,
-            (facts.bucket_bits, facts.value_bits),
-            (floor.numerator, floor.denominator),
-            number if name == "min" else 0,
-            values,
-            offsets,
-            np.ascontiguousarray(collection.size[own]),
-            np.ascontiguousarray(collection.level[own]),
-            numbers.astype(np.uint32),
-            group_of,
-            most_rows,
-            self._threads,
-        )
+        try:
+            found, complete = _core.probe_index(
+                self._arrays,
+                (facts.bucket_bits, facts.value_bits),
+                (floor.numerator, floor.denominator),
+                number if name == "min" else 0,
+                values,
+                offsets,
+                np.ascontiguousarray(collection.size[own]),
+                np.ascontiguousarray(collection.level[own]),
+                numbers.astype(np.uint32),
+                group_of,
+                most_rows,
+                self._threads,
+            )
+        except IndexError as error:
+            raise DamageError(
+                f"{printable(str(self._index.directory))}: damaged: {error}",
+                hint="restore it from a copy, or make it again",
+            ) from error
         if not complete:
             raise TooMany
         return found
