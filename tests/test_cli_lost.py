@@ -214,6 +214,21 @@ def test_lost_and_never_seen(path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "https://nowhere.example/: not known" in err
 
 
+def test_sketches_that_cannot_tell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = roughly.Corpus.create(tmp_path / "m.roughly", roughly.Sketcher(select="min:100"))
+    for date, pages in zip(DATES, SWEEPS, strict=True):
+        made.add([{"id": url, "text": text} for url, text in pages.items()], date=date)
+    for option in ("--all", f"{A}/one"):
+        status, _, err = run(capsys, "lost", made.path, option)
+        assert status == 2
+        assert "min:100" in err
+    changes = made.changes()  # of the moves it sees those of copies
+    assert [i.moved_within + i.moved_between for i in changes.intervals] == [2, 1]
+    history = made.history(f"{A}/three")
+    assert history is not None
+    assert [version.changed for version in history.versions] == [None, True, False]
+
+
 def test_lost_all(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(
         capsys, "lost", path, "--all", "--from", DATES[0], "--to", DATES[2], "--json"

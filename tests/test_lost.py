@@ -3,12 +3,15 @@
 import random
 from collections import defaultdict
 from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.lost import moves as bench_moves
+from bench.lost import taken_away
 from roughly.corpus.assignment import assign
 from roughly.corpus.commonness import Scan
 from roughly.corpus.evidence import Evidence, gather
@@ -18,7 +21,7 @@ from roughly.corpus.sweeps import NOWHERE, make_sweeps, read_sweeps
 from roughly.errors import ParameterError
 from roughly.sample_web import sample_web
 from tests.memory_collection import collection
-from tests.optional import FULL
+from tests.optional import FULL, optional, truth
 
 OLD, NEW = "2026-01-01", "2026-07-01"
 SITE = "https://a.example"
@@ -154,9 +157,22 @@ def test_empty_pages_are_nowhere(text: str) -> None:
     assert places(moves["/x"]) == [("gone", "")]
 
 
-def test_sketches_without_shares_are_refused() -> None:
-    with pytest.raises(ParameterError, match="min:100"):
-        found({"/x": "a b c d e f"}, {"/y": "a b c d e f"}, select="min:100")
+def test_sketches_without_shares_find_copies_only() -> None:
+    text, own = page(words(1, 300)), words(2, 300)
+    old = {"/x": text, "/z": page(own)}
+    moves = found(old, {"/y": text, "/w": page(own, "more")}, select="min:100")
+    assert places(moves["/x"]) == [("same", "/y")]
+    assert places(moves["/z"]) == [("gone", "")]
+
+
+@pytest.mark.skipif(not FULL, reason="half a minute")
+def test_labelled_moves(tmp_path: Path) -> None:
+    """A real site on two dates, as far as the labels go."""
+    folder = truth() / "moves"
+    if not folder.is_dir():
+        optional("truth", "moves is not there")
+    for section in (bench_moves(folder, str(tmp_path)), taken_away(folder, str(tmp_path))):
+        assert all(result.reached for result in section.results), section.results
 
 
 def test_dates_in_order() -> None:

@@ -82,6 +82,14 @@ def test_one_rule_for_one_address() -> None:
     ]
 
 
+def test_no_rule_leads_to_itself() -> None:
+    assert rules("nginx", ("http://a.example/x?y=1", "https://a.example/x?y=1")) == []
+    assert rules("netlify", ("http://www.a.example/x", "http://a.example/x")) == [
+        "# www.a.example",
+        "/x http://a.example/x 301",
+    ]
+
+
 def test_a_host_that_only_changed_its_scheme_is_the_same() -> None:
     assert rules("nginx", ("http://a.example/x", "https://a.example/y")) == [
         "# a.example",

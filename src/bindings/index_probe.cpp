@@ -37,18 +37,16 @@ auto probe(Files files, std::pair<int, int> shape, Fraction floor, uint64_t smal
                  group_of.size() == rows.size() / 4 && floor.first > 0 &&
                  floor.first <= floor.second && !(floor.second >> 32);
     right = right && offsets.size() == count + 1 && level.size() == count && own.size() == count &&
-            offsets.data()[0] >= 0 &&
-            static_cast<size_t>(offsets.data()[count]) <= values.size();
+            offsets.data()[0] >= 0 && static_cast<size_t>(offsets.data()[count]) <= values.size();
     for (size_t i = 0; right && i < count; ++i)
         right = offsets.data()[i] <= offsets.data()[i + 1] && level.data()[i] < 64;
     if (!right) throw std::invalid_argument("index: columns that do not belong together");
-    const MappedIndex index{
-        {bucket_bits, value_bits},
-        view(directory),
-        view(entries),
-        view(lists),
-        {reinterpret_cast<const RowRecord*>(rows.data()), rows.size() / 4},
-        view(copies)};
+    const MappedIndex index{{bucket_bits, value_bits},
+                            view(directory),
+                            view(entries),
+                            view(lists),
+                            {reinterpret_cast<const RowRecord*>(rows.data()), rows.size() / 4},
+                            view(copies)};
     std::vector<Query> queries(count);
     for (size_t i = 0; i < count; ++i) {
         const auto begin = static_cast<size_t>(offsets.data()[i]);

@@ -95,18 +95,20 @@ class Probe {
     // Takes as many of the longest lists out as can do no harm, at any level a partner may have.
     void leave_unread() {
         std::array<uint64_t, levels + 1> left{};
-        for (int level = query_->level; level <= std::max<int>(last_level_, query_->level); ++level) {
+        for (int level = query_->level; level <= std::max<int>(last_level_, query_->level);
+             ++level) {
             const uint64_t mask = (uint64_t{1} << level) - 1;
-            const auto elements = static_cast<size_t>(
-                std::count_if(query_->elements.begin(), query_->elements.end(),
-                              [&](uint64_t each) { return !(each & mask); }));
-            left[static_cast<size_t>(level)] = elements ? elements - rule_.probe_length(elements) : 0;
+            const auto elements =
+                static_cast<size_t>(std::count_if(query_->elements.begin(), query_->elements.end(),
+                                                  [&](uint64_t each) { return !(each & mask); }));
+            left[static_cast<size_t>(level)] =
+                elements ? elements - rule_.probe_length(elements) : 0;
         }
         std::sort(found_.begin(), found_.end(),
                   [](const Found& a, const Found& b) { return a.count > b.count; });
         std::erase_if(found_, [&](const Found& each) {
-            const int last = std::max<int>(
-                query_->level, std::min(std::countr_zero(each.element), last_level_));
+            const int last =
+                std::max<int>(query_->level, std::min(std::countr_zero(each.element), last_level_));
             for (int level = query_->level; level <= last; ++level)
                 if (!left[static_cast<size_t>(level)]) return false;
             for (int level = query_->level; level <= last; ++level)

@@ -73,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
             for position, resemblance in group.others:
                 print(f"    {resemblance:.3f}  {_line(results[position])}")
     if found.unknown:
+        sys.stdout.flush()  # so that the note comes last where both go to one place
         one = len(found.unknown) == 1
         said = "result, not in the corpus, stands" if one else "results, not in the corpus, stand"
         say(f"{len(found.unknown):,} {said} alone")

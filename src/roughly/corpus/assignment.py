@@ -27,8 +27,9 @@ Kind = Literal["same", "moved", "merged", "split", "gone"]
 
 # Shingles that any two pages might share by accident: a match of fewer counts for little.
 _ACCIDENT = 10
-# Strength at which a claim is as likely wrong as right. Chosen on one half of labelled moves, where
-# every value from 0.1 to 0.35 keeps precision and recall above 0.97 (bench/lost.py).
+# Strength at which a claim is as likely wrong as right. Little depends on it: on either half of
+# the labelled moves every value from 0.05 to 0.4 keeps precision and recall above 0.97
+# (bench/lost.py).
 EVEN = 0.15
 # The odds grow with the square of the strength, and by this much where the last name of both paths
 # is the same.

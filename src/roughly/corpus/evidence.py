@@ -73,8 +73,10 @@ class Evidence:
 
 def gather(collection: Collection, counter: Counter, lost: Rows, sought: Rows) -> Evidence:
     """Evidence of where the documents `lost` (rows, of the old sweep) are among `sought` (rows, of
-    the new sweep). The counter tells rare from common, in both sweeps."""
-    refuse_minima(collection)
+    the new sweep). The counter tells rare from common, in both sweeps. From sketches that cannot
+    tell what share of a page is in another, only copies are found."""
+    if collection.parameters.selection[0] in ("min", "perm"):
+        return _copies(collection, lost, sought)
     found = [
         _gather(collection, counter, lost[begin : begin + _AT_ONCE], sought, begin)
         for begin in range(0, max(1, len(lost)), _AT_ONCE)
@@ -110,6 +112,16 @@ def _gather(
     )
     same = (canonical[lost[pairs[:, 0]]] == canonical[sought[pairs[:, 1]]]).all(axis=1)
     return Evidence(first + pairs[:, 0], pairs[:, 1], *measured, same)
+
+
+def _copies(collection: Collection, lost: Rows, sought: Rows) -> Evidence:
+    """Pairs of the same canonical form, and nothing else."""
+    canonical = collection.hashes("canonical")
+    pairs = _identical(canonical, collection.tokens, lost, sought)
+    weight, count = np.ones(len(pairs)), np.ones(len(pairs), np.int64)
+    same = np.ones(len(pairs), bool)
+    old, new = pairs[:, 0], pairs[:, 1]
+    return Evidence(old, new, weight, weight, weight, count, count, count, weight, same)
 
 
 def refuse_minima(collection: Collection) -> None:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from roughly.corpus.collapse import Group, Result, collapse_results
+from roughly.corpus.evidence import refuse_minima
 from roughly.corpus.history import History, read_changes, read_history
 from roughly.corpus.lookup import (
     NamedDocument,
@@ -52,6 +53,7 @@ def cluster_of(collection: Collection, clusters: Clusters, url: str) -> list[Nam
 
 def lost(collection: Collection, url: str, by: Period = "day") -> Trace | None:
     """Where a page is now; None if no sweep has it."""
+    refuse_minima(collection)
     names = Names(collection)
     known = names.documents(url)
     if not known:
@@ -64,6 +66,7 @@ def moves(
     collection: Collection, begin: str | None, end: str | None, by: Period = "day"
 ) -> list[Move]:
     """What became of every page that vanished between two sweeps; the last two unless given."""
+    refuse_minima(collection)
     sweeps = read_sweeps(collection, by)
     if len(sweeps) < 2:
         raise ParameterError(
