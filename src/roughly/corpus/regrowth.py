@@ -9,7 +9,7 @@ costs, nothing is done: `Unbounded` tells so.
 
 from __future__ import annotations
 
-import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -115,7 +115,7 @@ def regrow(
     write_hubs(folder, hubs)
     Heads(heads.keys, found.rows[heads.numbers]).write(folder)
     for path in (before.forest / FREQUENT, sidecar(before.forest / FREQUENT)):
-        os.link(path, folder / path.name)
+        shutil.copyfile(path, folder / path.name)
     inside = _inside_masses(parts, found, hubs)
     forests: dict[Measure, Forest] = {"resemblance": Forest(len(found.rows))}
     if settings.containment is not None:
