@@ -3,13 +3,17 @@
 import random
 from collections import defaultdict
 from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.lost import moves as bench_moves
+from bench.lost import taken_away
 from roughly.corpus.assignment import assign
+from roughly.corpus.commonness import Scan
 from roughly.corpus.evidence import Evidence, gather
 from roughly.corpus.likeness import last_name, nearness, same_name
 from roughly.corpus.lost import Move, lost_page, lost_pages
@@ -17,7 +21,7 @@ from roughly.corpus.sweeps import NOWHERE, make_sweeps, read_sweeps
 from roughly.errors import ParameterError
 from roughly.sample_web import sample_web
 from tests.memory_collection import collection
-from tests.optional import FULL
+from tests.optional import FULL, optional, truth
 
 OLD, NEW = "2026-01-01", "2026-07-01"
 SITE = "https://a.example"
@@ -153,9 +157,22 @@ def test_empty_pages_are_nowhere(text: str) -> None:
     assert places(moves["/x"]) == [("gone", "")]
 
 
-def test_sketches_without_shares_are_refused() -> None:
-    with pytest.raises(ParameterError, match="min:100"):
-        found({"/x": "a b c d e f"}, {"/y": "a b c d e f"}, select="min:100")
+def test_sketches_without_shares_find_copies_only() -> None:
+    text, own = page(words(1, 300)), words(2, 300)
+    old = {"/x": text, "/z": page(own)}
+    moves = found(old, {"/y": text, "/w": page(own, "more")}, select="min:100")
+    assert places(moves["/x"]) == [("same", "/y")]
+    assert places(moves["/z"]) == [("gone", "")]
+
+
+@pytest.mark.skipif(not FULL, reason="half a minute")
+def test_labelled_moves(tmp_path: Path) -> None:
+    """A real site on two dates, as far as the labels go."""
+    folder = truth() / "moves"
+    if not folder.is_dir():
+        optional("truth", "moves is not there")
+    for section in (bench_moves(folder, str(tmp_path)), taken_away(folder, str(tmp_path))):
+        assert all(result.reached for result in section.results), section.results
 
 
 def test_dates_in_order() -> None:
@@ -180,7 +197,8 @@ def web(*sweeps: dict[str, str]) -> tuple:
 
 
 def trace(made: tuple, path: str):
-    return lost_page(*made, made[1].pages.index(SITE + path))
+    page_rows = made[1].row[made[1].pages.index(SITE + path)]
+    return lost_page(*made, int(page_rows.max()))
 
 
 def test_followed_from_place_to_place() -> None:
@@ -259,7 +277,10 @@ def test_sweeps() -> None:
         [3, NOWHERE, NOWHERE, NOWHERE],
     ]
     assert make_sweeps(rows, ids, dates, "year").dates == ["undated", "2026"]
-    assert [made.page_of_row(row) for row in range(6)] == [0, 0, 1, 2, 0, 1]
+    assert made.page.tolist() == [0, 0, 1, 2, 0, 1]
+    assert made.rows_of(1).tolist() == [4]
+    assert made.versions(0).tolist() == [NOWHERE, 4, NOWHERE, 1]
+    assert made.elsewhere(np.array([2, 0]), 1).tolist() == [NOWHERE, 4]
 
 
 def test_sweep_of_a_date() -> None:
@@ -277,6 +298,22 @@ def test_sweep_of_a_date() -> None:
 TEXTS = st.lists(st.sampled_from("abcdefgh"), min_size=0, max_size=12).map(" ".join)
 
 
+def test_evidence_does_not_depend_on_how_many_are_looked_for_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sample = sample_web(pages=60, seed=1, dates=(OLD, NEW))
+    made = collection([(d.url, d.date, d.content) for d in sample.documents], part_rows=16)
+    sweeps = read_sweeps(made)
+    first, second = sweeps.rows_of(0), sweeps.rows_of(1)
+    whole = gather(made, Scan(made, first, second), first, second)
+    monkeypatch.setattr("roughly.corpus.evidence._AT_ONCE", 7)
+    parts = gather(made, Scan(made, first, second), first, second)
+    assert len(whole) > 60
+    for name in ("old", "new", "shared", "identical"):
+        assert getattr(parts, name).tolist() == getattr(whole, name).tolist()
+    assert parts.common.tolist() == pytest.approx(whole.common.tolist())
+
+
 @given(st.lists(TEXTS, min_size=1, max_size=5), st.lists(TEXTS, min_size=1, max_size=5))
 def test_evidence_is_as_counted_by_hand(old: list[str], new: list[str]) -> None:
     made = collection(
@@ -288,7 +325,7 @@ def test_evidence_is_as_counted_by_hand(old: list[str], new: list[str]) -> None:
         part_rows=3,
     )
     first, second = np.arange(len(old)), np.arange(len(old), len(old) + len(new))
-    evidence = gather(made, first, first, second, second)
+    evidence = gather(made, Scan(made, first, second), first, second)
 
     def shingles(text: str) -> set[tuple[str, ...]]:
         tokens = text.split()

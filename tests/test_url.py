@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roughly.url import (
@@ -106,6 +106,11 @@ ANYTHING = st.lists(PIECES | st.characters(), max_size=12).map("".join)
 
 
 @given(ANYTHING)
+@example(":/0")
+@example("www.www.%")
+@example("%25a\x80a")
+@example("%25aª")
+@example("0..0")
 def test_what_is_canonical_stays_so(text: str) -> None:
     for form in (canonical_url, loose_url):
         made = form(text)

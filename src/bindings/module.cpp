@@ -20,4 +20,5 @@ NB_MODULE(_core, module) {
     roughly::bind_greedy(module);
     roughly::bind_block_file(module);
     roughly::bind_inverted(module);
+    roughly::bind_index_probe(module);
 }

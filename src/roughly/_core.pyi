@@ -330,3 +330,10 @@ LEAST_LARGE: int = 64
 PARTITIONS: int = 256
 
 LIST_UNIT: int = 512
+
+def probe_index(files: tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], shape: tuple[int, int], floor: tuple[int, int], smallest: int, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], own: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], group_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], most_rows: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)], bool]:
+    """
+    Groups of rows that may resemble queries at a floor, from the files of an index in memory (directory, entries, lists, rows, copies): query and group, and whether no more than most_rows rows had to be read.
+    """
+
+NO_GROUP: int = 4294967295

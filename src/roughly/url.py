@@ -78,7 +78,11 @@ def loose_url(url: str) -> str:
     if _CLEAN.fullmatch(url) and "(" not in url and ";" not in url:
         host, _, path = url.partition("://")[2].lower().partition("/")
         return f"http://{_WWW.sub('', host)}/{path.rstrip('/')}"
-    return _loose(split_url(url))
+    found = _loose(split_url(url))
+    # What one session number hid may be another one.
+    while (again := _loose(split_url(found))) != found:
+        found = again
+    return found
 
 
 def _loose(parts: Address) -> str:
@@ -121,7 +125,7 @@ def server_of(name: str) -> str:
     return (parts.host or "") + (f":{parts.port}" if parts.port else "")
 
 
-_WWW = re.compile(r"^www[0-9]*\.(?=.)")
+_WWW = re.compile(r"^(?:www[0-9]*\.)+(?=.)")
 _SESSION = re.compile(
     r"(?:jsessionid=[0-9a-z$]{10,}|phpsessid=[0-9a-z]{16,}|sid=[0-9a-z]{16,}"
     r"|aspsessionid[a-z]{8}=[a-z]{16,}|cfid=[0-9]+|cftoken=[0-9a-z-]+)$"
@@ -149,6 +153,10 @@ def split_url(url: str | bytes) -> Address:
         rest = rest.replace(b"\\", b"/")
     authority, path = _divide(rest, scheme)
     host, port = (None, "") if authority is None else _host_and_port(authority, scheme)
+    while host == "" and scheme in _DEFAULT_PORTS and path.strip(b"/"):
+        # As if there had been slashes only: that is what it looks like when it is written down.
+        authority, path = _divide(path, scheme)
+        host, port = _host_and_port(authority or b"", scheme)
     path = resolve_dots(path, special)
     if special:
         path = re.sub(rb"/+", b"/", path)
@@ -212,10 +220,12 @@ def canonical_host(host: bytes, special: bool = True) -> str:
     host = _decoded(host, b"")
     dotted = host
     if special:
-        host = _punycode(host)
+        # Signs of other scripts may stand for those of an escape.
+        while (again := _decoded(_punycode(host), b"")) != host:
+            host = again
         dotted = re.sub(rb"\.+", b".", host).strip(b".")
     if dotted != host or b"." in host or host[:1].isdigit():
-        stripped = host.strip(b".")
+        stripped = dotted.strip(b".")
         number = "0.0.0.0" if host and not stripped else ip4(stripped.decode("latin-1"))
         if number is not None:
             return number
@@ -234,6 +244,8 @@ def _punycode(host: bytes) -> bytes:
     text = "".join(sign for sign in text.lower() if not stringprep.in_table_b1(sign))  # invisible
     text = unicodedata.ucd_3_2_0.normalize("NFKC", text)
     text = re.sub("[\u3002\uff0e\uff61]", ".", text)
+    if re.search(r"[\x00-,/:-@\[-^`{-\x7f]", text):
+        return text.lower().encode("utf-8", "replace")  # no name that a DNS would know
     labels = [
         label.encode() if label.isascii() else b"xn--" + label.encode("punycode", "replace")
         for label in text.split(".")

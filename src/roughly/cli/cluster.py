@@ -21,10 +21,11 @@ from roughly.cli.options import (
 )
 from roughly.cli.output import counted, say
 from roughly.documents.file import printable
-from roughly.errors import ParameterError
+from roughly.errors import DocumentError, ParameterError
 
 if TYPE_CHECKING:
     from roughly.clustering import Clusters
+    from roughly.corpus import Corpus
 
 DESCRIPTION = """\
 Groups documents that are roughly the same, or roughly contained in one another.
@@ -41,6 +42,7 @@ examples:
   roughly cluster docs.roughly --threshold 0.9
   roughly cluster docs.roughly --json > clusters.jsonl
   roughly cluster docs.roughly --common 20
+  roughly cluster docs.roughly --url https://example.com/page
 
 Exit status: 0 done, 2 error."""
 
@@ -112,6 +114,7 @@ def add_parser(subparsers: Any) -> None:
         default=0,
         help="show the N shingles that most documents have",
     )
+    add("--url", metavar="URL", help="show only the documents in the cluster of this page")
     add("--quiet", action="store_true", help="no summary and no progress, errors only")
     parser.set_defaults(run=run)
 
@@ -129,12 +132,15 @@ def run(arguments: argparse.Namespace) -> int:
             )
         _refuse_fixed(arguments)
         corpus = Corpus(arguments.inputs[0])
+        _restore_results(corpus, arguments)
         found = corpus.clusters(
             arguments.threshold, arguments.containment, arguments.linkage, arguments.threads
         )
     else:
         found = _make(arguments)
-    if arguments.common:
+    if arguments.url is not None:
+        _show_beside(found, arguments)
+    elif arguments.common:
         _show_common(found, arguments)
     elif arguments.json:
         _write_json(found)
@@ -199,6 +205,27 @@ def _make(arguments: argparse.Namespace) -> Clusters:
             f" {scratch_bytes / 1e6:.1f} MB of temporary files"
         )
     return found
+
+
+def _restore_results(corpus: Corpus, arguments: argparse.Namespace) -> None:
+    """Writes the tables and the report again, if a change of the corpus has removed them."""
+    from roughly.corpus.results import NAMES
+    from roughly.errors import BusyError
+    from roughly.storage.lock import WriterLock
+
+    asked = (arguments.threshold, arguments.containment)
+    missing = [name for name in (*NAMES, "report.html") if not (corpus.path / name).exists()]
+    if not missing or asked != (None, None) or arguments.linkage != "single" or arguments.common:
+        return
+    try:
+        with WriterLock(corpus.path):
+            corpus.reopen()  # What they tell is true until the lock is free.
+            _write_results(corpus.clusters(threads=arguments.threads), corpus.path)
+    except (BusyError, DocumentError) as error:
+        say(f"{error.message}; tables and report are not written")
+        return
+    if not arguments.quiet:
+        say(f"wrote {', '.join(missing)}")
 
 
 def _linked(found: Clusters, linkage: Any) -> Clusters:
@@ -292,6 +319,25 @@ def _write_json(found: Clusters) -> None:
     rows = found.clusters().to_pylist()
     for row, members in zip(rows, found, strict=True):
         print(json.dumps(row | {"members": members}))
+
+
+def _show_beside(found: Clusters, arguments: argparse.Namespace) -> None:
+    """The documents in the cluster of one page."""
+    from roughly.corpus import Corpus
+    from roughly.corpus.over_time import cluster_of
+
+    corpus = Corpus(arguments.output or arguments.inputs[0])
+    members = cluster_of(corpus.collection, found, arguments.url)
+    if not members:
+        raise DocumentError(
+            f"{printable(arguments.url)}: not known: no document of this corpus has it",
+            hint="look for its text with: roughly find",
+        )
+    for document in members:
+        if arguments.json:
+            print(json.dumps({"id": document.id, "date": document.date}))
+        else:
+            print(f"{document.date or '':20}  {printable(document.id)}")
 
 
 def _show_common(found: Clusters, arguments: argparse.Namespace) -> None:

@@ -73,8 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
             for position, resemblance in group.others:
                 print(f"    {resemblance:.3f}  {_line(results[position])}")
     if found.unknown:
-        noun = "result is" if len(found.unknown) == 1 else "results are"
-        say(f"{len(found.unknown):,} {noun} not in the corpus and stand alone")
+        sys.stdout.flush()  # so that the note comes last where both go to one place
+        one = len(found.unknown) == 1
+        said = "result, not in the corpus, stands" if one else "results, not in the corpus, stand"
+        say(f"{len(found.unknown):,} {said} alone")
     return 0
 
 

@@ -27,9 +27,10 @@ Kind = Literal["same", "moved", "merged", "split", "gone"]
 
 # Shingles that any two pages might share by accident: a match of fewer counts for little.
 _ACCIDENT = 10
-# Strength at which a claim is as likely wrong as right. Chosen on one half of labelled moves, where
-# every value from 0.1 to 0.35 keeps precision and recall above 0.97 (bench/lost.py).
-_EVEN = 0.15
+# Strength at which a claim is as likely wrong as right. Little depends on it: on either half of
+# the labelled moves every value from 0.05 to 0.4 keeps precision and recall above 0.97
+# (bench/lost.py).
+EVEN = 0.15
 # The odds grow with the square of the strength, and by this much where the last name of both paths
 # is the same.
 _NAME_ODDS = 3.0
@@ -85,13 +86,14 @@ def assign(
     there_already: npt.NDArray[np.bool_],
     same_name: npt.NDArray[np.bool_],
     nearness: npt.NDArray[np.float64],
+    even: float = EVEN,
 ) -> list[Claim]:
     """What became of the pages 0 to `lost`, in their order; a split page has a claim for each part,
     the largest first. Of each pair, `same_name` tells whether the last names of the paths agree,
     and `nearness` how alike the URLs are, which decides between equals."""
     found = strengths(evidence, there_already)
     strength = found.strength
-    odds = _odds(evidence, found, same_name)
+    odds = _odds(evidence, found, same_name, even)
     order = np.lexsort((evidence.new, evidence.old, -nearness, same_name * -1, -strength))
     order = order[strength[order] > 0]
     holder: dict[int, int] = {}  # new page -> pair
@@ -113,7 +115,7 @@ def assign(
         parts = _parts(evidence, found, by_old[old], pair, given, there_already)
         if len(parts) > 1:
             covered = min(1.0, float(found.contained[parts].sum()))
-            sure = _probability((covered / _EVEN) ** 2)
+            sure = _probability((covered / even) ** 2)
             claims += [Claim(old, int(evidence.new[p]), "split", sure, p) for p in parts]
         elif pair is None:
             best = max(
@@ -215,9 +217,12 @@ def chances(
 
 
 def _odds(
-    evidence: Evidence, found: Strengths, same_name: npt.NDArray[np.bool_]
+    evidence: Evidence,
+    found: Strengths,
+    same_name: npt.NDArray[np.bool_],
+    even: float = EVEN,
 ) -> npt.NDArray[np.float64]:
-    odds = (found.strength / _EVEN) ** 2 * np.where(same_name, _NAME_ODDS, 1.0)
+    odds = (found.strength / even) ** 2 * np.where(same_name, _NAME_ODDS, 1.0)
     return np.where(evidence.identical, _COPY_ODDS, odds)
 
 

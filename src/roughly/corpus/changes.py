@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from roughly.corpus.lost import Move
 from roughly.corpus.sweeps import Rows, Sweeps
-from roughly.url import server_of
+from roughly.url import page_of, server_of
 
 # Bins of resemblance between versions that differ: 0 to 0.1, ..., 0.9 to 1.
 BINS = 10
@@ -257,6 +257,8 @@ def _arrived(sweeps: Sweeps, begin: int, moves: Sequence[Move]) -> int:
 
 def _pages(sweeps: Sweeps, versions: Versions, moves: Sequence[Sequence[Move]]) -> list[PageChange]:
     count = len(sweeps.pages)
+    if not count:
+        return []
     there = sweeps.present
     seen = there.sum(axis=1)
     first = there.argmax(axis=1)
@@ -302,12 +304,7 @@ def _survival(sweeps: Sweeps, moves: Sequence[Sequence[Move]]) -> list[tuple[str
         return []
     there = sweeps.present
     first = np.flatnonzero(there[:, 0])
-    numbers = {
-        (sweep, sweeps.name(int(row))): page
-        for page, rows in enumerate(sweeps.row.tolist())
-        for sweep, row in enumerate(rows)
-        if row >= 0
-    }
+    numbers = {page: number for number, page in enumerate(sweeps.pages)}
     # Where each page is now, by the moves so far.
     place: list[int | None] = [*first.tolist()]
     found = [(sweeps.dates[0], len(first), len(first))]
@@ -315,8 +312,7 @@ def _survival(sweeps: Sweeps, moves: Sequence[Sequence[Move]]) -> list[tuple[str
         to: dict[int, int] = {}
         for move in moves[begin]:
             if move.new is not None:
-                old = numbers[begin, move.old]
-                to.setdefault(old, numbers[begin + 1, move.new])
+                to.setdefault(numbers[page_of(move.old)], numbers[page_of(move.new)])
         place = [page if page is None or there[page, begin + 1] else to.get(page) for page in place]
         at_url = int(there[first, begin + 1].sum())
         anywhere = sum(page is not None for page in place)

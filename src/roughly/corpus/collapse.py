@@ -139,9 +139,9 @@ def collapse_results(
                 return found
             known = [n for n, head in enumerate(heads) if place[head] >= 0]
             table = np.zeros((len(known), 4), np.uint32)
-            # Containment is of the first in the second.
-            table[:, 0] = place[item]
-            table[:, 1] = [place[heads[n]] for n in known]
+            # Containment is of the second in the first.
+            table[:, 0] = [place[heads[n]] for n in known]
+            table[:, 1] = place[item]
             if len(known):
                 found[known] = everyone.measure(kind, table, threads)[:, 2:]
             return found

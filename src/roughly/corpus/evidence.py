@@ -1,38 +1,41 @@
 """What pages of one sweep have in common with pages of another, weighed by how rare it is.
 
 A shingle that n pages of a sweep have says little about any of them: it weighs 1/n^2, n being its
-number in the sweep where it is more common. (By 1/n the menu of a site of seven pages still weighs
-a good part of what a page says itself.) So text that a whole site shares does not make two of its
-pages alike, and what only one page says tells where that page went. Weights are summed over
-sketches; what the sketch of a larger document has left out, is left out of the smaller one's too.
+number in the sweep where it is more common, and nothing from some dozens on. (By 1/n the menu of a
+site of seven pages still weighs a good part of what a page says itself.) So text that a whole site
+shares does not make two of its pages alike, and what only one page says tells where that page went.
+Weights are summed over sketches; what the sketch of a larger document has left out, is left out of
+the smaller one's too.
 
-The collection is read part by part, twice, whatever its size; in memory are the elements of those
-pages that are looked for and of their candidates.
+How common elements are, and who has them, tells a `Counter` (commonness.py). In memory are the
+elements of some thousand pages that are looked for, and of their candidates.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from roughly.corpus.commonness import COMMON
 from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
+    from roughly.corpus.commonness import Counter
     from roughly.storage.collection import Collection
 
 Rows = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Values = npt.NDArray[np.uint64]
 
-# Pairs that one element may propose: one that more share weighs next to nothing.
-_MOST_PAIRS = 1024
 # Candidates of a page that are looked at closely.
 CANDIDATES = 16
 # A page shares at least this much with a candidate: less is no evidence under any rule.
 _LEAST_SHARE = 0.04
+# Lost documents that are looked for at once: what they share decides how much memory it takes.
+_AT_ONCE = 1 << 13
 # Elements that are expanded at once.
 _STEP = 1 << 20
 
@@ -68,32 +71,57 @@ class Evidence:
         return found
 
 
-def gather(
-    collection: Collection, lost: Rows, old_sweep: Rows, new_sweep: Rows, sought: Rows
-) -> Evidence:
+def gather(collection: Collection, counter: Counter, lost: Rows, sought: Rows) -> Evidence:
     """Evidence of where the documents `lost` (rows, of the old sweep) are among `sought` (rows, of
-    the new sweep). The sweeps are all rows of each, to tell rare from common."""
-    refuse_minima(collection)
+    the new sweep). The counter tells rare from common, in both sweeps. From sketches that cannot
+    tell what share of a page is in another, only copies are found."""
+    if collection.parameters.selection[0] in ("min", "perm"):
+        return _copies(collection, lost, sought)
+    found = [
+        _gather(collection, counter, lost[begin : begin + _AT_ONCE], sought, begin)
+        for begin in range(0, max(1, len(lost)), _AT_ONCE)
+    ]
+    if len(found) == 1:
+        return found[0]
+    columns = zip(*(astuple(each) for each in found), strict=True)
+    return Evidence(*(np.concatenate(column) for column in columns))
+
+
+def _gather(
+    collection: Collection, counter: Counter, lost: Rows, sought: Rows, first: int
+) -> Evidence:
+    """Of some of the lost documents, the first of which has that position."""
     old = sketches_of(collection, lost)
     elements = np.unique(old[0])
     place = _places(len(collection), sought)
-    counts, (hits, holders) = _count(collection, elements, old_sweep, new_sweep, place)
+    counts, hits, holders = counter.count(elements, place)
     weights = _weights(counts)
-    pairs = _propose(old, elements, weights, hits, holders, len(sought))
-    pairs = np.unique(np.concatenate([pairs, _identical(collection, lost, sought)]), axis=0)
+    rare = counts.max(axis=0)[hits] <= COMMON
+    pairs = _propose(old, elements, weights, hits[rare], holders[rare], len(sought))
+    canonical = collection.hashes("canonical")
+    copies = _identical(canonical, collection.tokens, lost, sought)
+    pairs = np.unique(np.concatenate([pairs, copies]), axis=0)
     some, inverse = np.unique(pairs[:, 1], return_inverse=True)
     new = sketches_of(collection, sought[some])
     new_elements = np.unique(new[0])
-    new_counts, _ = _count(collection, new_elements, old_sweep, new_sweep, None)
-    new_weights = _weights(new_counts)
+    new_weights = _weights(counter.count(new_elements)[0])
     measured = _measure(
         (*old, weights[np.searchsorted(elements, old[0])], collection.level[lost]),
         (*new, new_weights[np.searchsorted(new_elements, new[0])], collection.level[sought[some]]),
         np.column_stack([pairs[:, 0], inverse.reshape(-1)]),
     )
-    canonical = collection.hashes("canonical")
     same = (canonical[lost[pairs[:, 0]]] == canonical[sought[pairs[:, 1]]]).all(axis=1)
-    return Evidence(pairs[:, 0], pairs[:, 1], *measured, same)
+    return Evidence(first + pairs[:, 0], pairs[:, 1], *measured, same)
+
+
+def _copies(collection: Collection, lost: Rows, sought: Rows) -> Evidence:
+    """Pairs of the same canonical form, and nothing else."""
+    canonical = collection.hashes("canonical")
+    pairs = _identical(canonical, collection.tokens, lost, sought)
+    weight, count = np.ones(len(pairs)), np.ones(len(pairs), np.int64)
+    same = np.ones(len(pairs), bool)
+    old, new = pairs[:, 0], pairs[:, 1]
+    return Evidence(old, new, weight, weight, weight, count, count, count, weight, same)
 
 
 def refuse_minima(collection: Collection) -> None:
@@ -129,48 +157,9 @@ def _places(length: int, rows: Rows) -> Rows:
     return place
 
 
-def _count(
-    collection: Collection,
-    elements: Values,
-    old_sweep: Rows,
-    new_sweep: Rows,
-    place: Rows | None,
-) -> tuple[npt.NDArray[np.int64], tuple[Rows, Rows]]:
-    """How many documents of both sweeps have each element; and, for documents that have a place,
-    who has which."""
-    counts = np.zeros((2, len(elements)), np.int64)
-    member = np.zeros((2, len(collection)), bool)
-    member[0, old_sweep] = True
-    member[1, new_sweep] = True
-    hits, holders = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    shift = np.uint64(collection.parameters.bits - 16)
-    first_bits = np.zeros(1 << 16, bool)
-    first_bits[elements >> shift] = True
-    for part in range(collection.parts):
-        begin, end = collection.rows(part)
-        if not len(elements) or not member[:, begin:end].any():
-            continue
-        values, offsets = collection.chunk(part)
-        row = begin + np.repeat(np.arange(end - begin), np.diff(offsets[: end - begin + 1]))
-        values = values[: len(row)]
-        # Most elements are nobody's that is looked for: their first bits tell.
-        some = np.flatnonzero(first_bits[values >> shift])
-        at = np.searchsorted(elements, values[some])
-        at[at == len(elements)] = 0
-        known = np.flatnonzero(elements[at] == values[some])
-        at, row = at[known], row[some[known]]
-        for sweep in (0, 1):
-            counts[sweep] += np.bincount(at[member[sweep, row]], minlength=len(elements))
-        if place is not None:
-            sought = place[row] >= 0
-            hits.append(at[sought])
-            holders.append(place[row[sought]])
-        collection.release()
-    return counts, (np.concatenate(hits), np.concatenate(holders))
-
-
 def _weights(counts: npt.NDArray[np.int64]) -> Floats:
-    weights: Floats = 1 / np.maximum(1.0, counts.max(axis=0)) ** 2
+    common = counts.max(axis=0)
+    weights: Floats = np.where(common <= COMMON, 1 / np.maximum(1.0, common) ** 2, 0.0)
     return weights
 
 
@@ -190,10 +179,6 @@ def _propose(
     at, documents = at[order], documents[order]
     owners = np.bincount(at, minlength=len(elements))
     begins = np.concatenate(([0], np.cumsum(owners)))
-    found = np.bincount(hits, minlength=len(elements))
-    useful = owners * found <= _MOST_PAIRS
-    kept = useful[hits]
-    hits, holders = hits[kept], holders[kept]
     keys: list[Rows] = [np.zeros(0, np.int64)]
     sums: list[Floats] = [np.zeros(0)]
     ends = np.cumsum(owners[hits])
@@ -227,19 +212,20 @@ def _propose(
     return np.column_stack([lost[few], new[few]])
 
 
-def _identical(collection: Collection, lost: Rows, sought: Rows) -> Rows:
+def _identical(
+    canonical: npt.NDArray[np.uint64], tokens: npt.NDArray[np.uint32], lost: Rows, sought: Rows
+) -> Rows:
     """Pairs of the same canonical form, empty ones left out; of many copies the first few."""
-    canonical, tokens = collection.hashes("canonical"), collection.tokens
-    places: dict[tuple[int, int], list[int]] = {}
-    for position, row in enumerate(sought.tolist()):
-        if tokens[row]:
-            copies = places.setdefault(tuple(canonical[row].tolist()), [])
-            if len(copies) < CANDIDATES:
-                copies.append(position)
+    alike = np.isin(canonical[sought, 0], canonical[lost, 0]) & (tokens[sought] > 0)
+    places: dict[bytes, list[int]] = {}
+    for position in np.flatnonzero(alike).tolist():
+        copies = places.setdefault(canonical[sought[position]].tobytes(), [])
+        if len(copies) < CANDIDATES:
+            copies.append(position)
     found = [
         (position, other)
         for position, row in enumerate(lost.tolist())
-        for other in places.get(tuple(canonical[row].tolist()), ())
+        for other in places.get(canonical[row].tobytes(), ())
     ]
     return np.array(found, np.int64).reshape(-1, 2)
 

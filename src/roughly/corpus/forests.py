@@ -7,15 +7,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from roughly.clustering.clock import Clock
 from roughly.clustering.run import Outcome, run_phases
 from roughly.clustering.sketching import Progress
 from roughly.corpus.manifest import FORESTS
 from roughly.corpus.regrowth import Unbounded, frozen_frequencies, regrow
+from roughly.corpus.snapshot import searcher_for
 from roughly.errors import ParameterError
-from roughly.search.searcher import Searcher, Shelf
 from roughly.sketcher import Sketcher
 from roughly.storage.steps import Steps
 from roughly.verification.contents import StoredContents
@@ -33,19 +31,6 @@ def sketcher_for(parameters: Parameters) -> Sketcher:
     """The sketcher that makes sketches of these parameters."""
     p = parameters
     return Sketcher(w=p.w, select=p.select, seed=p.seed, bits=p.bits)
-
-
-def searcher_for(collection: Collection) -> Searcher:
-    """Looks documents up in the indexes of all segments."""
-    shelves = []
-    for number, segment in enumerate(collection.segments):
-        first = collection.first_row(number)
-        inside = np.searchsorted(collection.removed, [first, first + len(segment)])
-        removed = None
-        if inside[0] < inside[1]:
-            removed = ~collection.live[first : first + len(segment)]
-        shelves.append(Shelf.of(segment, first, removed))
-    return Searcher(shelves)
 
 
 def changed_forest(

@@ -11,11 +11,14 @@ import numpy as np
 from roughly.clustering.sketches import Sketches
 from roughly.corpus.changes import Changes, Versions, change_statistics, pairs_of_versions
 from roughly.corpus.lost import Move, Trace, lost_page, lost_pages
-from roughly.corpus.sweeps import Rows, Sweeps
+from roughly.corpus.sweeps import NOWHERE, Pages, Rows, Sweeps
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
+    from roughly.corpus.commonness import Counter
     from roughly.storage.collection import Collection
 
 
@@ -91,18 +94,25 @@ def read_changes(collection: Collection, sweeps: Sweeps, threads: int) -> Change
     return change_statistics(sweeps, read_versions(collection, sweeps, threads), moves)
 
 
-def read_history(collection: Collection, sweeps: Sweeps, page: int, threads: int) -> History:
-    """The history of one page."""
-    seen = np.flatnonzero(sweeps.present[page])
-    rows = sweeps.row[page, seen]
+def read_history(
+    collection: Collection,
+    pages: Pages,
+    row: int,
+    threads: int,
+    counter: Callable[[int, int], Counter] | None = None,
+) -> History:
+    """The history of the page that a row is a version of; for `counter` see `lost_page`."""
+    versions_of = pages.versions(row)
+    seen = np.flatnonzero(versions_of != NOWHERE)
+    rows = versions_of[seen]
     before = np.concatenate([rows[:1], rows[:-1]])
     first = np.repeat(rows[:1], len(rows))
     same, resemblance = resemblances(collection, np.column_stack([before, rows]), threads)
     _, to_first = resemblances(collection, np.column_stack([first, rows]), threads)
     versions = [
         Version(
-            sweeps.dates[int(sweep)],
-            sweeps.name(int(row)),
+            pages.dates[int(sweep)],
+            pages.name(int(row)),
             int(collection.tokens[row]),
             int(collection.size[row]),
             None if number == 0 else not bool(same[number]),
@@ -111,5 +121,5 @@ def read_history(collection: Collection, sweeps: Sweeps, page: int, threads: int
         )
         for number, (sweep, row) in enumerate(zip(seen.tolist(), rows.tolist(), strict=True))
     ]
-    trace = lost_page(collection, sweeps, page)
-    return History(versions[-1].id, sweeps.dates, versions, trace)
+    trace = lost_page(collection, pages, int(rows[-1]), counter)
+    return History(versions[-1].id, pages.dates, versions, trace)

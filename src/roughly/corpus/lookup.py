@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from roughly.corpus.sweeps import Rows
+from roughly.corpus.commonness import LookUp
+from roughly.corpus.snapshot import searcher_for
+from roughly.corpus.sweeps import NOWHERE, Period, Rows, sweep_numbers
+from roughly.storage.segment_index import SegmentIndex
 from roughly.url import is_url, lookup_key, page_of
 
 if TYPE_CHECKING:
     from roughly.storage.collection import Collection
-    from roughly.storage.segment import Segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +52,68 @@ def best_match(name: str, ids: Sequence[str]) -> list[int]:
     return []
 
 
-def rows_under(collection: Collection, name: str) -> Rows:
-    """The rows of documents that may be meant by a name, ascending: those under its keys."""
-    keys = spellings(name)
-    found = [np.zeros(0, np.int64)]
-    for number, segment in enumerate(collection.segments):
-        first = collection.first_row(number)
-        found.append(first + rows_in_segment(segment, keys))
-    rows = np.unique(np.concatenate(found))
-    return rows[collection.live[rows]]
+class Names:
+    """The names of a collection's documents, to be looked up in the sorted tables of its
+    segments."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self._indexes = [SegmentIndex(segment) for segment in collection.segments]
+
+    def rows(self, name: str) -> Rows:
+        """The rows of documents that may be meant by a name, ascending: those under its keys."""
+        found = [np.zeros(0, np.int64)]
+        for number, index in enumerate(self._indexes):
+            first = self._collection.first_row(number)
+            found += [first + index.rows_of_url(key).astype(np.int64) for key in spellings(name)]
+        rows = np.unique(np.concatenate(found))
+        return rows[self._collection.live[rows]]
+
+    def documents(self, name: str) -> list[NamedDocument]:
+        """All documents of the page that a name means, oldest first."""
+        return documents_of(self._collection, self.rows(name), name)
 
 
-def rows_in_segment(segment: Segment, keys: Sequence[str]) -> Rows:
-    """The rows of one segment under some keys."""
-    ids = segment.ids().to_pylist()
-    return np.array([row for row, id in enumerate(ids) if lookup_key(id) in keys], np.int64)
+class NamedPages:
+    """Who is whose version, looked up one by one: for a few pages of a large collection."""
+
+    def __init__(self, collection: Collection, names: Names, period: Period) -> None:
+        self._collection = collection
+        self._names = names
+        self._searcher = searcher_for(collection)
+        self.dates, self._number = sweep_numbers(collection, period)
+        self._known: dict[str, Rows] = {}
+
+    def counter(self, begin: int, end: int) -> LookUp:
+        """What counts elements of two sweeps."""
+        return LookUp(self._searcher, self._number, begin, end)
+
+    def rows_of(self, sweep: int) -> Rows:
+        """All rows of a sweep, ascending."""
+        return np.flatnonzero(self._number == sweep)
+
+    def versions(self, row: int) -> Rows:
+        """Of the page that a row is a version of: its row in every sweep, or NOWHERE."""
+        page = page_of(self.name(row))
+        if page not in self._known:
+            found = np.full(len(self.dates), NOWHERE, np.int64)
+            latest: dict[int, str] = {}
+            for document in self._names.documents(page):
+                sweep, date = int(self._number[document.row]), document.date or ""
+                if page_of(document.id) == page and (sweep not in latest or date > latest[sweep]):
+                    found[sweep], latest[sweep] = document.row, date
+            self._known[page] = found
+        return self._known[page]
+
+    def elsewhere(self, rows: Rows, sweep: int) -> Rows:
+        """Of the pages of some rows: their rows in one sweep, or NOWHERE."""
+        found = (int(self.versions(row)[sweep]) for row in rows.tolist())
+        return np.fromiter(found, np.int64, len(rows))
+
+    def name(self, row: int) -> str:
+        """The id of a row as it was added."""
+        name: str = self._collection.take("id", np.array([row]))[0].as_py()
+        return name
 
 
 def named_documents(collection: Collection, rows: Rows) -> list[NamedDocument]:

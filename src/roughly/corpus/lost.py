@@ -3,21 +3,22 @@
 `lost_pages` answers for every page that vanished between two sweeps, all at once, so that no page
 is taken for the new place of two. `lost_page` follows one page from the sweep that saw it last to
 the latest, from place to place; it looks at as many other lost pages as might claim the same
-places.
+places. Documents go by their rows; who is whose version tell the `Pages`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from roughly.corpus.assignment import Claim, Kind, assign, chances
+from roughly.corpus.assignment import EVEN, Claim, Kind, assign, chances
+from roughly.corpus.commonness import Counter, Scan
 from roughly.corpus.evidence import Evidence, Rows, compare_rows, gather
 from roughly.corpus.likeness import nearness, same_name
-from roughly.corpus.sweeps import NOWHERE, Sweeps
+from roughly.corpus.sweeps import NOWHERE, Pages
 from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -91,58 +92,78 @@ class Trace:
         ]
 
 
-def lost_pages(collection: Collection, sweeps: Sweeps, begin: int, end: int) -> list[Move]:
-    """What became of every page of one sweep that a later one has not, in order of URL."""
+def lost_pages(
+    collection: Collection, pages: Pages, begin: int, end: int, even: float = EVEN
+) -> list[Move]:
+    """What became of every page of one sweep that a later one has not, in order of URL. `even` is
+    the strength at which a claim is as likely wrong as right."""
     if not begin < end:
         raise ParameterError(
-            f"dates: not in order: {sweeps.dates[begin]} to {sweeps.dates[end]}",
+            f"dates: not in order: {pages.dates[begin]} to {pages.dates[end]}",
             hint="give the earlier one to --from",
         )
-    step = _Step(collection, sweeps, begin, end)
-    lost = step.vanished
-    evidence = step.evidence(lost, step.new_pages)
-    claims = step.assign(evidence, lost, step.new_pages)
-    moves = [step.move(claim, lost, step.new_pages, evidence) for claim in claims]
+    old, sought = pages.rows_of(begin), pages.rows_of(end)
+    step = _Step(collection, pages, begin, end, Scan(collection, old, sought))
+    lost = step.vanished(old)
+    evidence = step.evidence(lost, sought)
+    claims = assign(evidence, len(lost), *step.circumstances(evidence, lost, sought), even)
+    moves = [step.move(claim, lost, sought, evidence) for claim in claims]
     return sorted(moves, key=lambda move: move.old)  # parts stay in their order
 
 
-def lost_page(collection: Collection, sweeps: Sweeps, page: int) -> Trace:
-    """Follows one page to the latest sweep."""
-    seen = np.flatnonzero(sweeps.row[page] != NOWHERE)
-    last = int(seen[-1])
+def lost_page(
+    collection: Collection,
+    pages: Pages,
+    row: int,
+    counter: Callable[[int, int], Counter] | None = None,
+) -> Trace:
+    """Follows one page, of which a row is some version, to the latest sweep. `counter` makes what
+    counts elements of two sweeps; unless given, everything is read for that."""
+    if counter is None:
+
+        def counter(begin: int, end: int) -> Counter:
+            return Scan(collection, pages.rows_of(begin), pages.rows_of(end))
+
+    versions = pages.versions(row)
+    seen = np.flatnonzero(versions != NOWHERE)
+    rows = versions[seen]
     steps: list[Step] = []
-    at, current, visited = last, page, {page}
-    places: list[int] = [int(sweeps.row[page, last])]
-    while at < len(sweeps) - 1:
-        step = _next_step(collection, sweeps, current, at)
+    at, current, places = int(seen[-1]), int(rows[-1]), [int(rows[-1])]
+    while at < len(pages.dates) - 1:
+        # The first of the sweeps that come, as some may have missed it.
+        later = (
+            _Step(collection, pages, at, end, counter(at, end)).follow(current)
+            for end in range(at + 1, len(pages.dates))
+        )
+        step, places = next((each for each in later if each is not None), (None, []))
         if step is None:
-            moves = [_gone(sweeps, current, at)]
-            steps.append(Step(sweeps.dates[at], sweeps.dates[-1], moves, []))
-            places = []
+            gone = Move(pages.name(current), None, "gone", None, None, _SURE_THAT_GONE)
+            steps.append(Step(pages.dates[at], pages.dates[-1], [gone], []))
             break
-        found, current, places = step
-        steps.append(found)
-        if current in visited:  # back where it was: that page is there until it vanishes again
-            break
-        visited.add(current)
-        at = int(np.flatnonzero(sweeps.row[current] != NOWHERE)[-1])
-    rows = [int(sweeps.row[page, sweep]) for sweep in seen]
+        steps.append(step)
+        versions = pages.versions(places[0])
+        at = int(np.flatnonzero(versions != NOWHERE)[-1])
+        if len(places) == 1:
+            places = [int(versions[at])]
+        current = int(versions[at])
+    hashes = collection.take("canonical", rows).to_pylist()
+    changes = [n for n in range(1, len(rows)) if hashes[n] != hashes[n - 1]]
     return Trace(
-        sweeps.name(rows[-1]),
-        sweeps.dates[int(seen[0])],
-        sweeps.dates[last],
-        sweeps.dates[-1],
-        _last_change(collection, sweeps, seen, rows),
+        pages.name(int(rows[-1])),
+        pages.dates[int(seen[0])],
+        pages.dates[int(seen[-1])],
+        pages.dates[-1],
+        pages.dates[int(seen[changes[-1]])] if changes else None,
         steps,
-        _summary(collection, sweeps, rows[-1], places, steps),
+        _summary(collection, pages, int(rows[-1]), places, steps),
     )
 
 
 def _summary(
-    collection: Collection, sweeps: Sweeps, row: int, places: Sequence[int], steps: Sequence[Step]
+    collection: Collection, pages: Pages, row: int, places: Sequence[int], steps: Sequence[Step]
 ) -> list[Move]:
     """All steps as one: as sure as all of them together, and as much the same as all of them."""
-    name = sweeps.name(row)
+    name = pages.name(row)
     if not places:
         return [Move(name, None, "gone", None, None, steps[-1].moves[0].confidence)]
     sure = 1.0
@@ -153,36 +174,8 @@ def _summary(
     found = []
     for place in places:
         resemblance, containment = compare_rows(collection, row, place)
-        found.append(Move(name, sweeps.name(place), kind, resemblance, containment, round(sure, 3)))
+        found.append(Move(name, pages.name(place), kind, resemblance, containment, round(sure, 3)))
     return found
-
-
-def _last_change(
-    collection: Collection, sweeps: Sweeps, seen: Rows, rows: Sequence[int]
-) -> str | None:
-    hashes = collection.take("canonical", np.array(rows, np.int64)).to_pylist()
-    changed = [
-        sweeps.dates[int(seen[n])] for n in range(1, len(rows)) if hashes[n] != hashes[n - 1]
-    ]
-    return changed[-1] if changed else None
-
-
-def _gone(sweeps: Sweeps, page: int, at: int) -> Move:
-    name = sweeps.name(int(sweeps.row[page, at]))
-    return Move(name, None, "gone", None, None, _SURE_THAT_GONE)
-
-
-def _next_step(
-    collection: Collection, sweeps: Sweeps, page: int, at: int
-) -> tuple[Step, int, list[int]] | None:
-    """Where a page last seen in one sweep is in the next that has it: the step, the page there and
-    the rows of all places."""
-    for end in range(at + 1, len(sweeps)):
-        step = _Step(collection, sweeps, at, end)
-        found = step.follow(page)
-        if found is not None:
-            return found
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,93 +183,78 @@ class _Step:
     """Two sweeps."""
 
     collection: Collection
-    sweeps: Sweeps
+    pages: Pages
     begin: int
     end: int
+    counter: Counter
 
-    @property
-    def vanished(self) -> Rows:
-        """Pages of the old sweep that the new one has not."""
-        there = self.sweeps.present
-        return np.flatnonzero(there[:, self.begin] & ~there[:, self.end])
-
-    @property
-    def new_pages(self) -> Rows:
-        return np.flatnonzero(self.sweeps.present[:, self.end])
-
-    def evidence(self, lost: Rows, sought: Rows, *, backwards: bool = False) -> Evidence:
-        """Of pages; `backwards` looks for pages of the new sweep in the old one."""
-        begin, end = (self.end, self.begin) if backwards else (self.begin, self.end)
-        row, there = self.sweeps.row, self.sweeps.present
-        return gather(
-            self.collection,
-            row[lost, begin],
-            row[there[:, begin], begin],
-            row[there[:, end], end],
-            row[sought, end],
-        )
-
-    def there_already(self, sought: Rows) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        found: np.ndarray[Any, np.dtype[np.bool_]] = self.sweeps.present[sought, self.begin]
+    def vanished(self, rows: Rows) -> Rows:
+        """Those of the earlier sweep whose page the later one has not."""
+        found: Rows = rows[self.pages.elsewhere(rows, self.end) == NOWHERE]
         return found
 
-    def assign(self, evidence: Evidence, lost: Rows, sought: Rows) -> list[Claim]:
-        names, near = self.likeness(evidence, lost, sought)
-        return assign(evidence, len(lost), self.there_already(sought), names, near)
+    def evidence(self, lost: Rows, sought: Rows, *, backwards: bool = False) -> Evidence:
+        """Of documents of the earlier sweep in the later one; `backwards` the other way round."""
+        counter = self.counter.backwards() if backwards else self.counter
+        return gather(self.collection, counter, lost, sought)
 
-    def likeness(self, evidence: Evidence, lost: Rows, sought: Rows) -> tuple[Any, Any]:
-        pages = self.sweeps.pages
+    def circumstances(self, evidence: Evidence, lost: Rows, sought: Rows) -> tuple[Any, Any, Any]:
+        """Of the documents sought, which page was there already; of the pairs, whether the names
+        are the same and how near the addresses."""
+        there = np.zeros(len(sought), bool)
+        some = np.unique(evidence.new)
+        there[some] = self.pages.elsewhere(sought[some], self.begin) != NOWHERE
         urls = [
-            (pages[lost[old]], pages[sought[new]])
+            (self.pages.name(int(lost[old])), self.pages.name(int(sought[new])))
             for old, new in zip(evidence.old.tolist(), evidence.new.tolist(), strict=True)
         ]
         names = np.fromiter((same_name(*pair) for pair in urls), bool, len(urls))
         near = np.fromiter((nearness(*pair) for pair in urls), np.float64, len(urls))
-        return names, near
+        return there, names, near
 
     def move(self, claim: Claim, lost: Rows, sought: Rows, evidence: Evidence) -> Move:
-        row, name = self.sweeps.row, self.sweeps.name
-        old = name(int(row[lost[claim.old], self.begin]))
+        old = self.pages.name(int(lost[claim.old]))
         if claim.new is None or claim.pair is None:
             return Move(old, None, "gone", None, None, claim.confidence)
         return Move(
             old,
-            name(int(row[sought[claim.new], self.end])),
+            self.pages.name(int(sought[claim.new])),
             claim.kind,
             round(float(evidence.resemblance[claim.pair]), 4),
             round(float(evidence.containment[claim.pair]), 4),
             claim.confidence,
         )
 
-    def follow(self, page: int) -> tuple[Step, int, list[int]] | None:
-        """Where one page went, the page there and the rows of all places. Others that might have
-        gone to the same places are asked too, and where these might have gone."""
-        own = np.array([page])
-        found = self.evidence(own, self.new_pages)
+    def follow(self, row: int) -> tuple[Step, list[int]] | None:
+        """Where the page of one row went, and the rows of all places. Others that might have gone
+        to the same places are asked too, and where these might have gone."""
+        own = np.array([row])
+        old, sought = self.pages.rows_of(self.begin), self.pages.rows_of(self.end)
+        found = self.evidence(own, sought)
         if not len(found):
             return None
-        near = self.new_pages[np.unique(found.new)]
-        vanished = self.vanished
-        claimants = vanished[np.unique(self.evidence(near, vanished, backwards=True).new)]
+        near = sought[np.unique(found.new)]
+        claimants = old[np.unique(self.evidence(near, old, backwards=True).new)]
+        claimants = self.vanished(np.unique(self.pages.elsewhere(claimants, self.begin)))
         lost = np.unique(np.concatenate([own, claimants]))
-        evidence = self.evidence(lost, self.new_pages)
-        claims = self.assign(evidence, lost, self.new_pages)
-        position = int(np.searchsorted(lost, page))
-        own_claims = [claim for claim in claims if claim.old == position]
-        if own_claims[0].new is None:
+        evidence = self.evidence(lost, sought)
+        # A page that a sweep has twice counts once.
+        some = sought[np.unique(evidence.new)]
+        proper = self.pages.elsewhere(some, self.end)
+        if (proper != some).any():
+            sought = np.unique(proper)
+            evidence = self.evidence(lost, sought)
+        there, names, nears = self.circumstances(evidence, lost, sought)
+        position = int(np.searchsorted(lost, row))
+        claims = [c for c in assign(evidence, len(lost), there, names, nears) if c.old == position]
+        if claims[0].new is None:
             return None
-        dates = self.sweeps.dates
-        named = {claim.new for claim in own_claims}
-        names, _ = self.likeness(evidence, lost, self.new_pages)
-        others = [
-            claim
-            for claim in chances(evidence, position, self.there_already(self.new_pages), names)
-            if claim.new not in named
-        ]
+        named = {claim.new for claim in claims}
+        others = [c for c in chances(evidence, position, there, names) if c.new not in named]
         moves, alternatives = (
-            [self.move(claim, lost, self.new_pages, evidence) for claim in some]
-            for some in (own_claims, others[:_ALTERNATIVES])
+            [self.move(claim, lost, sought, evidence) for claim in some_claims]
+            for some_claims in (claims, others[:_ALTERNATIVES])
         )
+        dates = self.pages.dates
         step = Step(dates[self.begin], dates[self.end], moves, alternatives)
-        pages = [int(self.new_pages[claim.new]) for claim in own_claims if claim.new is not None]
-        return step, pages[0], [int(self.sweeps.row[page, self.end]) for page in pages]
+        return step, [int(sought[claim.new]) for claim in claims if claim.new is not None]

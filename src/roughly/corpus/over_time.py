@@ -12,12 +12,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from roughly.corpus.collapse import Group, Result, collapse_results
+from roughly.corpus.evidence import refuse_minima
 from roughly.corpus.history import History, read_changes, read_history
 from roughly.corpus.lookup import (
     NamedDocument,
-    documents_of,
+    NamedPages,
+    Names,
     named_documents,
-    rows_under,
 )
 from roughly.corpus.lost import Move, Trace, lost_page, lost_pages
 from roughly.corpus.sweeps import Period, read_sweeps
@@ -39,7 +40,7 @@ class Collapsed:
 
 def documents_at(collection: Collection, url: str) -> list[NamedDocument]:
     """All documents of a page, oldest first."""
-    return documents_of(collection, rows_under(collection, url), url)
+    return Names(collection).documents(url)
 
 
 def cluster_of(collection: Collection, clusters: Clusters, url: str) -> list[NamedDocument]:
@@ -52,17 +53,20 @@ def cluster_of(collection: Collection, clusters: Clusters, url: str) -> list[Nam
 
 def lost(collection: Collection, url: str, by: Period = "day") -> Trace | None:
     """Where a page is now; None if no sweep has it."""
-    known = documents_at(collection, url)
+    refuse_minima(collection)
+    names = Names(collection)
+    known = names.documents(url)
     if not known:
         return None
-    sweeps = read_sweeps(collection, by)
-    return lost_page(collection, sweeps, sweeps.page_of_row(known[-1].row))
+    pages = NamedPages(collection, names, by)
+    return lost_page(collection, pages, known[-1].row, pages.counter)
 
 
 def moves(
     collection: Collection, begin: str | None, end: str | None, by: Period = "day"
 ) -> list[Move]:
     """What became of every page that vanished between two sweeps; the last two unless given."""
+    refuse_minima(collection)
     sweeps = read_sweeps(collection, by)
     if len(sweeps) < 2:
         raise ParameterError(
@@ -92,11 +96,12 @@ def changes(collection: Collection, by: Period, threads: int) -> Changes:
 
 def history(collection: Collection, url: str, by: Period, threads: int) -> History | None:
     """One page over all sweeps; None if none has it."""
-    known = documents_at(collection, url)
+    names = Names(collection)
+    known = names.documents(url)
     if not known:
         return None
-    sweeps = read_sweeps(collection, by)
-    return read_history(collection, sweeps, sweeps.page_of_row(known[-1].row), threads)
+    pages = NamedPages(collection, names, by)
+    return read_history(collection, pages, known[-1].row, threads, pages.counter)
 
 
 def collapse(
@@ -108,9 +113,10 @@ def collapse(
 ) -> Collapsed:
     """Results grouped under the best-ranked one that says the same. A URL stands for its latest
     document; a text that comes with it, if the corpus does not know it."""
+    names = Names(collection)
     rows: list[int | None] = []
     for result in results:
-        known = documents_at(collection, result.name) if result.name else []
+        known = names.documents(result.name) if result.name else []
         rows.append(known[-1].row if known else None)
     texts = [result.text for result in results]
     groups = collapse_results(collection, rows, texts, threshold, containment, threads)

@@ -25,9 +25,10 @@ Rule = tuple[Address, str]  # what is asked for, and where to send
 def redirect_rules(
     moves: Iterable[tuple[str, str]], server: Server, alive: Iterable[str] = ()
 ) -> str:
-    """The rules for (old, new) URLs; ids that are no URLs are left out. `alive` are URLs that are
-    there: what has one of their paths with other parameters must not be sent away with it. Ends
-    with a newline if there is any rule."""
+    """The rules for (old, new) URLs; ids that are no URLs are left out, and so are pages of which
+    only the scheme changed: their rules would lead to themselves. `alive` are URLs that are there:
+    what has one of their paths with other parameters must not be sent away with it. Ends with a
+    newline if there is any rule."""
     write: Callable[[list[Rule], set[str]], list[str]] = {
         "nginx": _nginx,
         "apache": _apache,
@@ -36,7 +37,11 @@ def redirect_rules(
     addresses = [(_split(old), _split(new)) for old, new in moves if is_url(old) and is_url(new)]
     rules = [(old, _target(old, new)) for old, new in addresses]
     rules.sort(key=lambda rule: (_host(rule[0]), rule[0].path, rule[0].query or "", rule[1]))
-    rules = [rule for n, rule in enumerate(rules) if not n or rules[n - 1][0] != rule[0]]
+    rules = [
+        (old, target)
+        for n, (old, target) in enumerate(rules)
+        if (not n or rules[n - 1][0] != old) and target != _target(old, old)
+    ]
     present = [split_url(url) for url in alive if is_url(url) and "?" in url]
     lines: list[str] = []
     for host, some in groupby(rules, lambda rule: _host(rule[0])):
@@ -52,7 +57,8 @@ def _split(url: str) -> Address:
     """The parts of a URL, its parameters as they stand there: their order is what servers see."""
     query = url.partition("#")[0].partition("?")[2]
     safe = re.sub(r"[^!-~]", lambda sign: quote(sign[0].encode("utf-8", "replace")), query)
-    return split_url(url)._replace(query=safe if "?" in url.partition("#")[0] else None)
+    asked = safe if "?" in url.partition("#")[0] else None
+    return split_url(url)._replace(query=asked, fragment=None)
 
 
 def _host(address: Address) -> str:

@@ -34,7 +34,8 @@ from roughly.clustering.run import (
     write_pairs,
 )
 from roughly.clustering.sketches import PairTable, Rows, Sketches
-from roughly.corpus.mass_update import MassUpdate, measured
+from roughly.corpus.mass_update import MassUpdate, TooManyAgain, measured
+from roughly.corpus.probing import TooMany, resembling
 from roughly.corpus.renumbering import NOBODY, Numbers, Renumbering, renumbered
 from roughly.search.searcher import QueryColumns, Searcher
 from roughly.storage.checked import sidecar
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 _AT_ONCE = 1 << 11
 # Pairs that may be found: so many a document, and so many in any case.
 _PAIRS_EACH, _PAIRS_ANYHOW = 64, 1 << 20
+# Rows of the index that may be looked at, likewise.
+_ROWS_EACH, _ROWS_ANYHOW = 1 << 11, 1 << 26
 # A corpus that has grown by this factor since its frequencies were counted is clustered anew.
 _GROWTH = 2
 
@@ -101,7 +104,10 @@ def regrow(
     if len(found.rows) > _GROWTH * max(frequent.documents, 1):
         raise Unbounded
     update = MassUpdate(after, found, frequent, settings.mass, settings.threshold, threads)
-    hubs, again, heads = update.update(before.outcome.hubs, Heads.load(before.forest))
+    try:
+        hubs, again, heads = update.update(before.outcome.hubs, Heads.load(before.forest))
+    except TooManyAgain:
+        raise Unbounded from None
     if settings.exact:
         hubs = _exact_hubs(parts, found, hubs, again)
     changed = _changed(before.outcome, found, hubs, again)
@@ -188,12 +194,62 @@ def _new_pairs(
     parts: _Parts, found: Renumbering, hubs: Hubs, changed: npt.NDArray[np.bool_]
 ) -> dict[str, list[PairTable]]:
     """The pairs of those that changed, by the file they belong to."""
-    settings, after = parts.settings, parts.after
+    settings = parts.settings
     files: dict[str, list[PairTable]] = {}
     numbers = np.flatnonzero(changed)
-    level = after.level[found.rows]
-    of_row = found.number_of_row(len(after))
+    level = parts.after.level[found.rows]
     limit = _PAIRS_EACH * len(numbers) + _PAIRS_ANYHOW
+    by_containment = settings.containment_floor is not None
+    search = _neighbours if by_containment else _resembling
+    for table, one, two in search(parts, found, numbers):
+        limit -= len(table)
+        if limit < 0:
+            raise Unbounded
+        # Of two that changed each finds the other.
+        stays = (two != NOBODY) & (one != two) & ~(changed[two] & (two < one))
+        stays &= ~_held_together(hubs, one, two)
+        table, one, two = table[stays], one[stays], two[stays]
+        for measure, pairs in _by_measure(parts, found, table, one, two):
+            if settings.exact:
+                pairs = _counted(parts, found, measure, pairs)
+            for n in np.unique(level[pairs[:, :2]].max(axis=1)) if len(pairs) else ():
+                own = pairs[level[pairs[:, :2]].max(axis=1) == n]
+                files.setdefault(f"pairs-{measure}-{n:02}.arrow", []).append(own)
+    for name, links in _hub_links(parts, found, hubs, numbers):
+        files.setdefault(name, []).append(links)
+    return files
+
+
+# common, sampled, and elements of both where they meet, if these are known; who; with whom
+_Found = tuple[Numbers, Numbers, Numbers]
+
+
+def _resembling(parts: _Parts, found: Renumbering, numbers: Numbers) -> Iterator[_Found]:
+    """Whoever resembles these representatives at the floor."""
+    group_of = np.where(found.of_row == NOBODY, _core.NO_GROUP, found.of_row).astype(np.uint32)
+    tables = resembling(
+        parts.after,
+        found.rows,
+        group_of,
+        numbers,
+        parts.settings.floor,
+        most_rows=_ROWS_EACH * len(numbers) + _ROWS_ANYHOW,
+        threads=parts.threads,
+    )
+    try:
+        for pairs in tables:
+            good = pairs[(pairs[:, 3] > 0) & reaching(pairs, parts.settings.floor)]
+            wide = good.astype(np.int64)
+            yield wide[:, 2:], wide[:, 0], wide[:, 1]
+    except TooMany:
+        raise Unbounded from None
+
+
+def _neighbours(parts: _Parts, found: Renumbering, numbers: Numbers) -> Iterator[_Found]:
+    """The same, and whoever contains them or is contained in them."""
+    settings, after = parts.settings, parts.after
+    is_representative = np.zeros(len(after), bool)
+    is_representative[found.rows] = True
     for begin in range(0, len(numbers), _AT_ONCE):
         some = numbers[begin : begin + _AT_ONCE]
         rows = found.rows[some].astype(np.int64)
@@ -206,24 +262,8 @@ def _new_pairs(
             least_contained=0 if settings.exact else LEAST_CONTAINED,
             threads=parts.threads,
         ).astype(np.int64)
-        limit -= len(table)
-        if limit < 0:
-            raise Unbounded
-        one, two = some[table[:, 0]], of_row[table[:, 1]]
-        # Of two that changed each finds the other.
-        stays = (two != NOBODY) & (one != two) & ~(changed[two] & (two < one))
-        table, one, two = table[stays], one[stays], two[stays]
-        stays = ~_held_together(hubs, one, two)
-        table, one, two = table[stays], one[stays], two[stays]
-        for measure, pairs in _by_measure(parts, found, table, one, two):
-            if settings.exact:
-                pairs = _counted(parts, found, measure, pairs)
-            for n in np.unique(level[pairs[:, :2]].max(axis=1)) if len(pairs) else ():
-                own = pairs[level[pairs[:, :2]].max(axis=1) == n]
-                files.setdefault(f"pairs-{measure}-{n:02}.arrow", []).append(own)
-    for name, links in _hub_links(parts, found, hubs, numbers):
-        files.setdefault(name, []).append(links)
-    return files
+        table = table[is_representative[table[:, 1]]]
+        yield table[:, 2:], some[table[:, 0]], found.of_row[table[:, 1]]
 
 
 def _held_together(hubs: Hubs, one: Numbers, two: Numbers) -> npt.NDArray[np.bool_]:
@@ -240,11 +280,11 @@ def _by_measure(
     settings = parts.settings
     pairs = np.empty((len(table), 4), np.uint32)
     pairs[:, 0], pairs[:, 1] = np.minimum(one, two), np.maximum(one, two)
-    pairs[:, 2:] = table[:, 2:4]
+    pairs[:, 2:] = table[:, :2]
     yield "resemblance", pairs[(pairs[:, 3] > 0) & reaching(pairs, settings.floor)]
     if settings.containment_floor is None:
         return
-    of_one, of_two = table[:, 4], table[:, 5]
+    of_one, of_two = table[:, 2], table[:, 3]
     # The one with fewer elements where they meet is held to be contained; of two with as many, the
     # later one. It must have enough of them, or be there whole.
     smaller = np.where(of_one == of_two, np.maximum(one, two), np.where(of_one < of_two, one, two))
@@ -290,14 +330,25 @@ def _inside_masses(parts: _Parts, found: Renumbering, hubs: Hubs) -> list[PairTa
         and np.array_equal(found.of_old[before.hubs[old_held]], hubs[held])
     ):
         return None
-    sketches = Sketches.of_segment(parts.after)
+    # The sketches of the masses alone, in memory.
+    members = np.union1d(held, hubs[held]).astype(np.int64)
+    local = np.zeros(len(found.rows), np.uint32)
+    local[members] = np.arange(len(members))
+    own = found.rows[members].astype(np.int64)
+    sketches = Sketches(
+        parts.after.parameters,
+        [parts.after.sketch_elements(own)] if len(own) else [],
+        1 << max(len(own) - 1, 0).bit_length(),
+        np.ascontiguousarray(parts.after.size[own]),
+        np.ascontiguousarray(parts.after.level[own]),
+    )
     check: Check = no_check
     if settings.exact:
 
         def check(
             inner: Hubs, links: PairTable, rows: Rows, threshold: Fraction
         ) -> tuple[Hubs, PairTable]:
-            exact = _count(parts, "resemblance", links, rows)
+            exact = _count(parts, "resemblance", links, found.rows[members[rows]])
             wrong = ~reaching(exact, threshold)
             inner = inner.copy()
             inner[exact[wrong, 1]] = _core.NO_HUB
@@ -311,7 +362,7 @@ def _inside_masses(parts: _Parts, found: Renumbering, hubs: Hubs) -> list[PairTa
             budget=Budget.of_memory(parts.memory_bytes),
             scratch=parts.folder,
         ),
-        found.rows,
+        local,
         hubs,
         settings.threshold,
         settings.mass,

@@ -18,7 +18,7 @@ from roughly.clustering.equivalence import Groups, equivalents
 from roughly.clustering.order import ordered
 from roughly.clustering.run import Outcome
 from roughly.clustering.sketches import PairTable, Rows
-from roughly.storage.collection import Collection
+from roughly.storage.collection import Collection, halves
 
 Numbers = npt.NDArray[np.int64]
 
@@ -36,18 +36,13 @@ class Renumbering:
     of_old: Numbers  # the number that each of these has now; NOBODY if its whole group is gone
     fresh: Numbers  # representatives of groups that were not there
     moved: Numbers  # of groups that were, with another representative
+    of_row: Numbers  # for every row the number of its group's representative, or NOBODY
 
     @property
     def keeps_order(self) -> bool:
         """Whether those that were there stand in the same order as before."""
         left = self.of_old[self.of_old != NOBODY]
         return bool((np.diff(left) > 0).all())
-
-    def number_of_row(self, rows: int) -> Numbers:
-        """Of every row its number among the representatives, or NOBODY."""
-        numbers = np.full(rows, NOBODY, np.int64)
-        numbers[self.rows] = np.arange(len(self.rows))
-        return numbers
 
     def pairs(self, pairs: PairTable, left_out: npt.NDArray[np.bool_]) -> PairTable:
         """Pairs by their new numbers, without those of somebody who is gone or left out."""
@@ -72,14 +67,7 @@ class Renumbering:
 def renumbered(before: Outcome, after: Collection, by_sketch: bool) -> Renumbering:
     """What became of those before, among the documents that are there now."""
     order = merged_order(before.order, after)
-    groups = equivalents(
-        after.hashes("content")[order],
-        after.hashes("canonical")[order],
-        after.hashes("sketch")[order],
-        after.size[order],
-        after.kept[order],
-        by_sketch=by_sketch,
-    )
+    groups = _updated_groups(before, order, after, by_sketch)
     rows = order[groups.representatives]
     old_rows = before.order[before.groups.representatives]
     # The number of every row's group, after.
@@ -98,7 +86,52 @@ def renumbered(before: Outcome, after: Collection, by_sketch: bool) -> Renumberi
     is_fresh[of_old[there]] = False
     other = rows[of_old[there]] != old_rows[there]
     moved = np.sort(of_old[there[other]])
-    return Renumbering(order, groups, rows, old_rows, of_old, np.flatnonzero(is_fresh), moved)
+    fresh = np.flatnonzero(is_fresh)
+    return Renumbering(order, groups, rows, old_rows, of_old, fresh, moved, of_row)
+
+
+def _updated_groups(before: Outcome, order: Rows, after: Collection, by_sketch: bool) -> Groups:
+    """The groups after a change. Only those are made anew that somebody new may belong to, or whose
+    representative is gone."""
+    place = np.full(len(after), NOBODY, np.int64)
+    place[order] = np.arange(len(order))
+    live = after.live[before.order]
+    is_new = np.ones(len(order), bool)
+    is_new[place[before.order[live]]] = False
+    new_rows = order[is_new].astype(np.int64)
+    again = ~live[before.groups.representative]
+    for name in ("canonical", "sketch") if len(new_rows) else ():
+        hashes = after.hashes(name)[:, 0]
+        wanted = np.unique(hashes[new_rows])
+        own = hashes[before.order]
+        at = np.searchsorted(wanted, own)
+        at[at == len(wanted)] = 0
+        hit = before.groups.representative[wanted[at] == own]
+        touched = np.zeros(len(before.order), bool)
+        touched[hit] = True
+        again |= touched[before.groups.representative]
+    # What stays: every document of an untouched group, and its kind.
+    representative = np.zeros(len(order), np.uint32)
+    kind = np.zeros(len(order), np.uint8)
+    kept = np.flatnonzero(live & ~again)
+    to = place[before.order[kept]]
+    representative[to] = place[before.order[before.groups.representative[kept]]]
+    kind[to] = before.groups.kind[kept]
+    concerned = is_new.copy()
+    concerned[place[before.order[live & again]]] = True
+    positions = np.flatnonzero(concerned)
+    some = order[positions].astype(np.int64)
+    made = equivalents(
+        halves(after.take("content", some)),
+        halves(after.take("canonical", some)),
+        halves(after.take("sketch_hash", some)),
+        after.size[some],
+        after.kept[some],
+        by_sketch=by_sketch,
+    )
+    representative[positions] = positions[made.representative]
+    kind[positions] = made.kind
+    return Groups(representative, kind)
 
 
 def merged_order(old: Rows, after: Collection) -> Rows:

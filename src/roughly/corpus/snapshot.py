@@ -54,17 +54,7 @@ class Snapshot:
     @cached_property
     def searcher(self) -> Searcher:
         """Looks documents up in all segments."""
-        collection = self.collection
-        shelves = []
-        for number, segment in enumerate(collection.segments):
-            first = collection.first_row(number)
-            begin, end = np.searchsorted(collection.removed, (first, first + len(segment)))
-            removed = None
-            if end > begin:
-                removed = np.zeros(len(segment), bool)
-                removed[collection.removed[begin:end] - first] = True
-            shelves.append(Shelf.of(segment, first, removed))
-        return Searcher(shelves)
+        return searcher_for(self.collection)
 
     @cached_property
     def outcome(self) -> Outcome:
@@ -97,6 +87,20 @@ class Snapshot:
                 hint=HINT,
             )
         return rows
+
+
+def searcher_for(collection: Collection) -> Searcher:
+    """Looks documents up in the indexes of all segments."""
+    shelves = []
+    for number, segment in enumerate(collection.segments):
+        first = collection.first_row(number)
+        begin, end = np.searchsorted(collection.removed, (first, first + len(segment)))
+        removed = None
+        if end > begin:
+            removed = np.zeros(len(segment), bool)
+            removed[collection.removed[begin:end] - first] = True
+        shelves.append(Shelf.of(segment, first, removed))
+    return Searcher(shelves)
 
 
 def write_removed(folder: Path, rows: Rows) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,14 +31,35 @@ UNDATED = "undated"
 NOWHERE = -1
 
 
+class Pages(Protocol):
+    """Who is whose version, as far as it is asked."""
+
+    @property
+    def dates(self) -> list[str]:
+        """Of all sweeps, ascending."""
+
+    def rows_of(self, sweep: int) -> Rows:
+        """All rows of a sweep, ascending."""
+
+    def versions(self, row: int) -> Rows:
+        """Of the page that a row is a version of: its row in every sweep, or NOWHERE."""
+
+    def elsewhere(self, rows: Rows, sweep: int) -> Rows:
+        """Of the pages of some rows: their rows in one sweep, or NOWHERE."""
+
+    def name(self, row: int) -> str:
+        """The id of a row as it was added."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sweeps:
-    """Who was where when."""
+    """Who was where when: all pages."""
 
     dates: list[str]  # of the sweeps, ascending; UNDATED is first
     pages: list[str]  # canonical URLs, in order of their first row
     row: Rows  # of every page (first axis) in every sweep (second), or NOWHERE
     names: dict[int, str]  # of rows: the id as it was added
+    page: Rows  # of every row the number of its page, or NOWHERE
 
     def __len__(self) -> int:
         return len(self.dates)
@@ -60,13 +81,43 @@ class Sweeps:
             hint="name one of them",
         )
 
-    def page_of_row(self, row: int) -> int:
-        """The page that a row is a version of."""
-        return self.pages.index(page_of(self.names[row]))
+    def rows_of(self, sweep: int) -> Rows:
+        """One for each page of a sweep, ascending."""
+        rows = self.row[:, sweep]
+        return np.sort(rows[rows != NOWHERE])
+
+    def versions(self, row: int) -> Rows:
+        """Of the page that a row is a version of: its row in every sweep, or NOWHERE."""
+        found: Rows = self.row[self.page[row]]
+        return found
+
+    def elsewhere(self, rows: Rows, sweep: int) -> Rows:
+        """Of the pages of some rows: their rows in one sweep, or NOWHERE."""
+        found: Rows = self.row[self.page[rows], sweep]
+        return found
 
     def name(self, row: int) -> str:
         """The id of a row as it was added."""
         return self.names[row]
+
+
+def sweep_numbers(
+    collection: Collection, period: Period = "day"
+) -> tuple[list[str], npt.NDArray[np.int32]]:
+    """The dates of all sweeps, ascending, and of every row the number of its sweep; -1 for rows
+    that are not there."""
+    import pyarrow.compute as pc
+
+    rows = collection.live_rows.astype(np.int64)
+    dates = pc.fill_null(collection.take("date", rows), "")
+    short = pc.utf8_slice_codeunits(dates, 0, _LENGTH[period]).dictionary_encode()
+    known = short.dictionary.to_pylist()
+    order = sorted(known)
+    rank = np.array([order.index(date) for date in known], np.int32)
+    numbers = np.full(len(collection), -1, np.int32)
+    if len(rows):
+        numbers[rows] = rank[short.indices.to_numpy()]
+    return [date or UNDATED for date in order], numbers
 
 
 def read_sweeps(collection: Collection, period: Period = "day") -> Sweeps:
@@ -91,9 +142,11 @@ def make_sweeps(
     pages: dict[str, int] = {}
     places: dict[tuple[int, int], tuple[str, int]] = {}
     names = {}
+    of_row = np.full(int(rows.max(initial=-1)) + 1, NOWHERE, np.int64)
     for row, name, date, cut in zip(rows.tolist(), ids, dates, short, strict=True):
         names[row] = name
         page = pages.setdefault(page_of(name), len(pages))
+        of_row[row] = page
         key, own = (page, number[cut]), (date or "", row)
         # The latest of a sweep; of one moment the first.
         if key not in places or own[0] > places[key][0]:
@@ -101,4 +154,4 @@ def make_sweeps(
     table = np.full((len(pages), len(known)), NOWHERE, np.int64)
     for (page, sweep), (_, row) in places.items():
         table[page, sweep] = row
-    return Sweeps([date or UNDATED for date in known], list(pages), table, names)
+    return Sweeps([date or UNDATED for date in known], list(pages), table, names, of_row)

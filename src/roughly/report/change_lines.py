@@ -33,7 +33,8 @@ def can_draw(encoding: str | None) -> bool:
 
 def strip(history: History, blocks: bool) -> str:
     """A sign for each sweep from the first that has the page."""
-    levels = _BLOCKS if blocks else _DIGITS
+    # The highest block is for what is the same.
+    levels = _BLOCKS[:-1] if blocks else _DIGITS
     nowhere, same, first = ("·", "█", "│") if blocks else (".", "=", "|")
     by_date = {version.date: version for version in history.versions}
     signs = []

@@ -140,7 +140,12 @@ def _moved(changes: Changes) -> str:
         return ""
     left.sort(key=lambda page: (page.fate == "gone", page.fate, page.url))
     rows = [
-        (name(page.url), page.fate, name(page.moved_to) if page.moved_to else "", page.last_seen)
+        (
+            name(page.url),
+            page.fate,
+            name(page.moved_to) if page.moved_to else "",
+            name(page.last_seen),
+        )
         for page in left[:_ROWS]
     ]
     head = ("Page", "What became of it", "Where", "Last seen")

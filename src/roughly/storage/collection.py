@@ -220,9 +220,10 @@ class Collection:
         """The texts of some documents, in memory. Their rows must ascend."""
         rows = np.asarray(rows, np.int64)
         bounds = [self.first_row(number) for number in range(len(self.segments))]
-        cuts = np.searchsorted(rows, [*bounds[1:], len(self)])
+        # Whoever asks for rows behind the last one hears of it from the last segment.
+        cuts = [*np.searchsorted(rows, bounds[1:]).tolist(), len(rows)]
         found, begin = [pa.array([], pa.large_binary())], 0
-        for segment, first, end in zip(self.segments, bounds, cuts.tolist(), strict=True):
+        for segment, first, end in zip(self.segments, bounds, cuts, strict=False):
             if end > begin or not segment.has_text:
                 found.append(segment.text(rows[begin:end] - first))
             begin = end

@@ -32,6 +32,7 @@ from roughly.storage.segment_index import (
     has_index,
     index_path,
 )
+from roughly.url import lookup_keys
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,8 +65,8 @@ def write_index(
     durable: bool = True,
 ) -> SegmentIndex:
     """Makes a complete segment searchable; one that is stays as it is. `canonical` turns ids into
-    what `rows_of_url` finds them by, themselves unless given. When this returns, everything is on
-    the disk unless durable=False."""
+    what `rows_of_url` finds them by, their `lookup_key` unless given. When this returns, everything
+    is on the disk unless durable=False."""
     directory = segment.directory
     if has_index(directory):
         return SegmentIndex(segment)
@@ -286,7 +287,7 @@ def _id_hashes(segment: Segment, canonical: Canonical | None, threads: int) -> A
     found = np.empty(len(segment), np.uint64)
     at = 0
     for chunk in segment.ids().chunks:
-        ids = chunk if canonical is None else canonical(chunk)
+        ids = (canonical or lookup_keys)(chunk)
         columns = sketcher.sketch_batch(ids, "text", threads).columns
         found[at : at + len(ids)] = columns.content[:, 0]
         at += len(ids)
