@@ -274,7 +274,7 @@ class BlockFile:
         """
 
     def map(self) -> None:
-        """Maps it: for a small file that is read all the time."""
+        """Maps it: for a file that is small, or read a great many times."""
 
     @property
     def size(self) -> int:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from roughly.corpus.sweeps import Period
     from roughly.documents.file import Document
     from roughly.search.match import Found
-    from roughly.search.searcher import Direction
+    from roughly.search.searcher import Direction, Searcher
 
 
 class Corpus:
@@ -112,6 +112,11 @@ class Corpus:
     def segment(self) -> Collection:
         """The same."""
         return self._snapshot.collection
+
+    @property
+    def searcher(self) -> Searcher:
+        """Looks many documents up at once, by their sketches."""
+        return self._snapshot.searcher
 
     @property
     def outcome(self) -> Outcome:

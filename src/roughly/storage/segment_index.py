@@ -190,6 +190,11 @@ class SegmentIndex:
             facts.small > 0,
         )
 
+    def map(self) -> None:
+        """Maps the entries, for a great many searches: one then costs half as much, and memory may
+        hold as much of the file as the system has room for."""
+        self._file("entries").map()
+
     def postings(self, fingerprints: Values) -> Rows:
         """For each element how many rows have it; rows with the very same sketch count once."""
         with reading():
