@@ -72,6 +72,7 @@ class MassUpdate:
         self._rule = rule
         self._threshold = threshold
         self._threads = threads
+        self._last: tuple[Numbers, _Keys] | None = None
 
     def update(self, hubs: Hubs, heads: Heads) -> tuple[Hubs, Numbers, Entries]:
         """From those before to those after: the hubs, who was looked at again, and the heads."""
@@ -158,8 +159,12 @@ class MassUpdate:
         return np.concatenate(found)[where], offsets
 
     def _keys(self, numbers: Numbers) -> _Keys:
-        values, offsets = self._after.sketch_elements(self._r.rows[numbers].astype(np.int64))
-        return keys_of(values, offsets, self._frequent, self._rule, self._threads)
+        # Mostly the same ones are asked for twice: who is new.
+        if self._last is None or not np.array_equal(self._last[0], numbers):
+            values, offsets = self._after.sketch_elements(self._r.rows[numbers].astype(np.int64))
+            found = keys_of(values, offsets, self._frequent, self._rule, self._threads)
+            self._last = numbers, found
+        return self._last[1]
 
     def _found(self, numbers: Numbers, heads: Entries) -> Hubs:
         """The hubs of some representatives."""
