@@ -110,7 +110,7 @@ class Corpus:
 
     @property
     def segment(self) -> Collection:
-        """The same."""
+        """The same, to whom a collection is as good as one segment."""
         return self._snapshot.collection
 
     @property
