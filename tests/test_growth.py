@@ -324,3 +324,16 @@ def test_nothing_to_add(tmp_path: Path) -> None:
     corpus.remove(["d1", "d2"])
     corpus.compact()
     assert corpus.manifest.segments == [] and corpus.verify() == []
+
+
+def test_everybody_goes(tmp_path: Path) -> None:
+    """Those that made pairs, and those that were a mass."""
+    sketcher = Sketcher(w=2, select="all")
+    wanted = replace(settings_for(sketcher.parameters, "0.1"), mass=MassRule(2, 2, 2))
+    corpus = create(tmp_path / "c", sketcher, wanted)
+    corpus.add([{"id": "a", "text": "b b b"}, {"id": "b", "text": "b b a"}])
+    corpus.add([{"id": "c", "text": "a b b"}, *rows(1, 2), *rows(1, edits=1, prefix="e")])
+    corpus.remove(["a", "b", "c", "d1", "d2", "e1"])
+    assert len(corpus) == 0 and corpus.verify() == []
+    corpus.add(rows(3))
+    check(corpus)

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import roughly
@@ -29,9 +29,10 @@ pytestmark = pytest.mark.core
 Row = tuple[int, int, int, int]
 
 
-def texts(count: int, seed: int) -> list[str]:
-    """Documents of few and of many words; some words are in nearly all, and some documents are
-    copies, extracts or edited copies of others."""
+def texts(count: int, seed: int, large: bool = False) -> list[str]:
+    """Documents of few and of many words, or of many only; some words are in nearly all, and some
+    documents are copies, extracts or edited copies of others."""
+    lengths = [90, 150, 300] if large else [0, 1, 3, 20, 120]
     chance = random.Random(seed)
     common = [f"c{i}" for i in range(12)]
     found: list[str] = []
@@ -41,11 +42,11 @@ def texts(count: int, seed: int) -> list[str]:
             words = chance.choice(found).split()
         elif found and kind < 0.45:
             words = chance.choice(found).split()
-            words = words[: chance.randrange(len(words) + 1)]
+            words = words[: chance.randrange(len(words) // 2 if large else 0, len(words) + 1)]
             words += [f"w{chance.randrange(4000)}" for _ in range(chance.randrange(6))]
         else:
-            words = [f"w{chance.randrange(4000)}" for _ in range(chance.choice([0, 1, 3, 20, 120]))]
-        if chance.random() < 0.8:
+            words = [f"w{chance.randrange(4000)}" for _ in range(chance.choice(lengths))]
+        if chance.random() < 0.95:
             words += common[: chance.randrange(4, len(common))]  # enough of them to be lists
         chance.shuffle(words)
         found.append(" ".join(words))
@@ -108,24 +109,35 @@ def expected(
     return found
 
 
-SELECTIONS = ["all", "mod:2", "mod:5", "min:6", "min:40", "adaptive:3", "adaptive:20"]
+SELECTIONS = [
+    "all",
+    "mod:2",
+    "mod:5",
+    "min:6",
+    "min:40",
+    "adaptive:3",
+    "adaptive:20",
+    "adaptive:70",
+]
 FLOORS = st.sampled_from([None, *(Fraction(n, 20) for n in (1, 6, 10, 13, 18, 20))])
 
 
 @pytest.mark.parametrize("select", SELECTIONS)
+@settings(max_examples=30 if FULL else 4, phases=[Phase.generate])
 @given(data=st.data())
 def test_neighbours_are_those_of_brute_force(select: str, data: st.DataObject) -> None:
-    seed = data.draw(st.integers(0, 1 << 30))
+    seed = data.draw(st.integers(0, 1 << 20))
     bits = data.draw(st.sampled_from([64, 40]))
     sketcher = roughly.Sketcher(w=1, select=select, seed=seed % 7, bits=bits)
-    counts = data.draw(st.lists(st.sampled_from([0, 1, 40, 700]), min_size=1, max_size=3))
+    counts = data.draw(st.lists(st.sampled_from([0, 1, 40, 900]), min_size=1, max_size=2))
     removed_share = data.draw(st.sampled_from([0.0, 0.3, 1.0]))
     floor = data.draw(FLOORS)
     containment = data.draw(FLOORS) if not select.startswith("min") else None
     direction = data.draw(st.sampled_from(["both", "contained", "contains"]))
     least = data.draw(st.sampled_from([0, 3, 10]))
     threads = data.draw(st.sampled_from([1, 3]))
-    everything = texts(sum(counts), seed)
+    large = data.draw(st.booleans())
+    everything = texts(sum(counts), seed, large)
     chance = random.Random(seed)
     with TemporaryDirectory() as place:
         shelves, live, stored, at, first = [], [], [], 0, 0
@@ -141,7 +153,8 @@ def test_neighbours_are_those_of_brute_force(select: str, data: st.DataObject) -
             at += count
             first += -(-count // 64) * 64  # as in a corpus: rows of a short part are left free
         searcher = Searcher(shelves)
-        asked = [everything[i] for i in range(0, len(everything), 17)] + texts(9, seed + 1)
+        asked = [everything[i] for i in range(0, len(everything), 29)]
+        asked += texts(9, seed + 1) + texts(9, seed + 1, large=True)
         queries = sketcher.sketch_batch(asked, "text")
         elements.cache_clear()
         found = searcher.neighbours(

@@ -30,14 +30,17 @@ BlockFile::BlockFile(std::string name, int descriptor, uint64_t size, InputArray
 }
 
 BlockFile::~BlockFile() {
-    if (mapped_) munmap(const_cast<uint8_t*>(mapped_), size_);
+    if (mapped_) munmap(const_cast<uint8_t*>(mapped_.load()), size_);
     close(descriptor_);
 }
 
 void BlockFile::map() {
     if (mapped_ || !size_) return;
     void* address = mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor_, 0);
-    if (address != MAP_FAILED) mapped_ = static_cast<const uint8_t*>(address);
+    const uint8_t* none = nullptr;
+    if (address != MAP_FAILED &&
+        !mapped_.compare_exchange_strong(none, static_cast<const uint8_t*>(address)))
+        munmap(address, size_);  // Another thread was faster.
 }
 
 void BlockFile::read(uint64_t offset, size_t bytes, void* to) const {
@@ -69,8 +72,8 @@ void BlockFile::check(uint64_t block) const {
 }
 
 void BlockFile::read_unchecked(uint64_t offset, size_t bytes, void* to) const {
-    if (mapped_) {
-        std::memcpy(to, mapped_ + offset, bytes);
+    if (const uint8_t* mapped = mapped_.load(std::memory_order_acquire)) {
+        std::memcpy(to, mapped + offset, bytes);
         return;
     }
     auto* next = static_cast<char*>(to);
@@ -90,7 +93,8 @@ void bind_block_file(nb::module_& module) {
         .def(nb::init<std::string, int, uint64_t, InputArray<uint32_t>>(), "name"_a, "descriptor"_a,
              "size"_a, "sums"_a,
              "An open file, which is closed in the end, its size and its blocks' checksums.")
-        .def("map", &BlockFile::map, "Maps it: for a small file that is read all the time.")
+        .def("map", &BlockFile::map,
+             "Maps it: for a file that is small, or read a great many times.")
         .def_prop_ro("size", &BlockFile::size, "Bytes.")
         .def(
             "read",

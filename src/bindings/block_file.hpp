@@ -32,7 +32,7 @@ class BlockFile {
 
     void read(uint64_t offset, size_t bytes, void* to) const;
 
-    // Maps the file: for small ones that are read all the time.
+    // Maps the file, for good: for one that is small, or read a great many times.
     void map();
     uint64_t size() const { return size_; }
 
@@ -46,7 +46,7 @@ class BlockFile {
     std::vector<uint32_t> sums_;
     mutable std::unique_ptr<std::atomic<uint8_t>[]> checked_;  // 1 for every block that was
     Simd level_;
-    const uint8_t* mapped_ = nullptr;
+    std::atomic<const uint8_t*> mapped_ = nullptr;
 };
 
 }  // namespace roughly

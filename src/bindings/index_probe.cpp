@@ -31,10 +31,10 @@ auto probe(Files files, std::pair<int, int> shape, Fraction floor, uint64_t smal
     const auto& [directory, entries, lists, rows, copies] = files;
     const auto [bucket_bits, value_bits] = shape;
     const size_t count = size.size();
-    static_assert(sizeof(RowRecord) == 4 * sizeof(uint32_t));
+    constexpr size_t words = sizeof(RowRecord) / sizeof(uint32_t);
     bool right = bucket_bits > 0 && bucket_bits < 41 && value_bits > 0 && value_bits < 63 &&
-                 directory.size() == (size_t{1} << bucket_bits) + 1 && rows.size() % 4 == 0 &&
-                 group_of.size() == rows.size() / 4 && floor.first > 0 &&
+                 directory.size() == (size_t{1} << bucket_bits) + 1 && rows.size() % words == 0 &&
+                 group_of.size() == rows.size() / words && floor.first > 0 &&
                  floor.first <= floor.second && !(floor.second >> 32);
     right = right && offsets.size() == count + 1 && level.size() == count && own.size() == count &&
             offsets.data()[0] >= 0 && static_cast<size_t>(offsets.data()[count]) <= values.size();
@@ -45,7 +45,7 @@ auto probe(Files files, std::pair<int, int> shape, Fraction floor, uint64_t smal
                             view(directory),
                             view(entries),
                             view(lists),
-                            {reinterpret_cast<const RowRecord*>(rows.data()), rows.size() / 4},
+                            {reinterpret_cast<const RowRecord*>(rows.data()), rows.size() / words},
                             view(copies)};
     std::vector<Query> queries(count);
     for (size_t i = 0; i < count; ++i) {

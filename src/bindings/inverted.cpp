@@ -150,13 +150,17 @@ Ratio ratio_argument(Fraction ratio) {
 class OwningIndex {
    public:
     OwningIndex(Files files, nb::object open_part, uint32_t part_rows, std::pair<int, int> shape,
-                uint32_t rows, InputArray<uint32_t> least_kept)
+                uint32_t rows, InputArray<uint32_t> least_kept, InputArray<uint32_t> least_met,
+                bool has_small)
         : files_(files),
           least_kept_(least_kept.data(), least_kept.data() + least_kept.size()),
+          least_met_(least_met.data(), least_met.data() + least_met.size()),
           source_(pointers(files), std::move(open_part), part_rows),
           shape_(shape_argument(shape)),
-          rows_(rows) {
-        if (part_rows == 0 || least_kept.size() > 64)
+          rows_(rows),
+          has_small_(has_small) {
+        if (part_rows == 0 || least_kept.size() == 0 || least_kept.size() > 64 ||
+            least_met.size() > 64)
             throw std::invalid_argument("index: parameters out of range");
     }
     OwningIndex(const OwningIndex&) = delete;
@@ -193,7 +197,8 @@ class OwningIndex {
         std::vector<uint32_t> counts;
         {
             nb::gil_scoped_release release;
-            const InvertedIndex all{source_, shape_, rows_, least_kept_, nullptr};
+            const InvertedIndex all{source_,    shape_,     rows_,  least_kept_,
+                                    least_met_, has_small_, nullptr};
             counts = NeighbourProbe(all, {}).count({elements.data(), elements.size()});
         }
         return to_array(std::move(counts));
@@ -218,14 +223,21 @@ class OwningIndex {
     }
 
     InvertedIndex index(const InputArray<uint8_t>& removed) const {
-        return {source_, shape_, rows_, least_kept_, removed.size() ? removed.data() : nullptr};
+        return {source_,
+                shape_,
+                rows_,
+                least_kept_,
+                least_met_,
+                has_small_,
+                removed.size() ? removed.data() : nullptr};
     }
 
     Files files_;
-    std::vector<uint32_t> least_kept_;
+    std::vector<uint32_t> least_kept_, least_met_;
     FileSource source_;
     InvertedShape shape_;
     uint32_t rows_;
+    bool has_small_;
 };
 
 }  // namespace
@@ -245,11 +257,13 @@ void bind_inverted(nb::module_& module) {
                "threads"_a, "Entries, bucket ends and lists of partitions from first to last.");
     nb::class_<OwningIndex>(module, "InvertedIndex", "For every element the rows that have it.")
         .def(nb::init<Files, nb::object, uint32_t, std::pair<int, int>, uint32_t,
-                      InputArray<uint32_t>>(),
+                      InputArray<uint32_t>, InputArray<uint32_t>, bool>(),
              "files"_a, "open_part"_a, "part_rows"_a, "shape"_a, "rows"_a, "least_kept"_a,
+             "least_met"_a, "has_small"_a,
              "files: directory, entries, lists, rows, copies; open_part: number of a part -> "
              "(file, first byte of the elements, first byte of the offsets) of its sketches; "
-             "least_kept: by level, the fewest elements of a document there.")
+             "least_kept: by level, the fewest elements of a document there that is not small; "
+             "least_met: of one of that level or a finer one, at this level.")
         .def("neighbours", &OwningIndex::neighbours, "values"_a, "offsets"_a, "size"_a, "level"_a,
              "resemblance"_a, "contained"_a, "contains"_a, "least_contained"_a, "smallest"_a,
              "removed"_a, "threads"_a,
@@ -258,6 +272,25 @@ void bind_inverted(nb::module_& module) {
         .def("count", &OwningIndex::count, "elements"_a,
              "For each element how many rows have it, copies not counted.")
         .def("sketch", &OwningIndex::sketch, "row"_a, "The elements of a row's sketch.");
+    module.def(
+        "coarser_levels",
+        [](InputArray<uint64_t> values, InputArray<int64_t> offsets, InputArray<uint8_t> level) {
+            const size_t rows = level.size();
+            if (offsets.size() != rows + 1 ||
+                static_cast<size_t>(offsets.data()[rows]) > values.size())
+                throw std::invalid_argument("sketches: columns that do not belong together");
+            std::vector<uint16_t> counts(rows * RowRecord::coarser_levels);
+            {
+                nb::gil_scoped_release release;
+                count_coarser({values.data(), offsets.data(), nullptr}, level.data(), rows,
+                              counts.data());
+            }
+            return to_array(std::move(counts));
+        },
+        "values"_a, "offsets"_a, "level"_a,
+        "For every row its elements at the levels above its own, 2^16 - 1 for as many or more.");
+    module.attr("COARSER_LEVELS") = RowRecord::coarser_levels;
+    module.attr("LEAST_LARGE") = least_large;
     module.attr("PARTITIONS") = partitions;
     module.attr("LIST_UNIT") = list_unit;
 }

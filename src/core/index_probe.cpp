@@ -15,12 +15,16 @@ namespace {
 
 constexpr int levels = 64;
 
-// The rows that have one element of a query.
+// Small documents have lists of their own: what is left unread for the others need not be for them.
+constexpr size_t large = 0, small = 1, classes = 2;
+
+// Rows that have one element of a query: a list of documents of one class, or entries of both.
 struct Found {
     uint64_t element;
-    const uint32_t* list;          // rows, or
-    std::span<const uint64_t> in;  // entries that are rows
+    const uint32_t* list;
+    std::span<const uint64_t> in;
     uint64_t count;
+    size_t first_class, last_class;
 };
 
 // One thread's way through an index.
@@ -79,30 +83,43 @@ class Probe {
             auto last = first;
             while (last != entries.end() && shape.rest_in(*last) == rest) ++last;
             if (first == last) continue;
-            if (!shape.is_list(*first)) {
-                const auto count = static_cast<uint64_t>(last - first);
-                found_.push_back({element, nullptr, {first, last}, count});
+            add({first, last}, element);
+        }
+    }
+
+    // The entries of one element: lists, and stretches of rows.
+    void add(std::span<const uint64_t> entries, uint64_t element) {
+        const InvertedShape& shape = index_.shape;
+        for (size_t i = 0; i < entries.size();) {
+            if (!shape.is_list(entries[i])) {
+                const size_t begin = i;
+                while (i < entries.size() && !shape.is_list(entries[i])) ++i;
+                found_.push_back(
+                    {element, nullptr, entries.subspan(begin, i - begin), i - begin, large, small});
                 continue;
             }
-            const uint64_t place = list_unit * shape.value_in(*first);
-            if (place >= index_.lists.size() ||
-                index_.lists[place] > index_.lists.size() - place - 1)
+            const uint64_t place = list_unit * shape.value_in(entries[i++]);
+            if (place >= index_.lists.size())
                 throw std::out_of_range("index: a list beyond the last one");
-            found_.push_back({element, index_.lists.data() + place + 1, {}, index_.lists[place]});
+            const uint32_t word = index_.lists[place], count = word & ~small_mark;
+            if (count > index_.lists.size() - place - 1)
+                throw std::out_of_range("index: a list beyond the last one");
+            const size_t own = word & small_mark ? small : large;
+            found_.push_back({element, index_.lists.data() + place + 1, {}, count, own, own});
         }
     }
 
     // Takes as many of the longest lists out as can do no harm, at any level a partner may have.
     void leave_unread() {
-        std::array<uint64_t, levels + 1> left{};
+        std::array<std::array<uint64_t, classes>, levels + 1> left{};
         for (int level = query_->level; level <= std::max<int>(last_level_, query_->level);
              ++level) {
             const uint64_t mask = (uint64_t{1} << level) - 1;
             const auto elements =
                 static_cast<size_t>(std::count_if(query_->elements.begin(), query_->elements.end(),
                                                   [&](uint64_t each) { return !(each & mask); }));
-            left[static_cast<size_t>(level)] =
-                elements ? elements - rule_.probe_length(elements) : 0;
+            const uint64_t spared = elements ? elements - rule_.probe_length(elements) : 0;
+            left[static_cast<size_t>(level)].fill(spared);
         }
         std::sort(found_.begin(), found_.end(),
                   [](const Found& a, const Found& b) { return a.count > b.count; });
@@ -110,9 +127,11 @@ class Probe {
             const int last =
                 std::max<int>(query_->level, std::min(std::countr_zero(each.element), last_level_));
             for (int level = query_->level; level <= last; ++level)
-                if (!left[static_cast<size_t>(level)]) return false;
+                for (size_t own = each.first_class; own <= each.last_class; ++own)
+                    if (!left[static_cast<size_t>(level)][own]) return false;
             for (int level = query_->level; level <= last; ++level)
-                --left[static_cast<size_t>(level)];
+                for (size_t own = each.first_class; own <= each.last_class; ++own)
+                    --left[static_cast<size_t>(level)][own];
             return true;
         });
     }

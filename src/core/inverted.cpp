@@ -12,6 +12,22 @@ namespace {
 
 size_t partition_of(uint64_t key) { return key >> (64 - partition_bits); }
 
+// The rows of one element, of small documents or of others, in its bucket or in a list.
+void add_run(const InvertedShape& shape, std::span<const uint64_t> run, Inverted& made) {
+    const uint64_t rest = shape.rest_in(run[0]);
+    if (run.size() <= most_inline) {
+        for (const uint64_t each : run)
+            made.entries.push_back(shape.entry(rest, false, shape.value_in(each)));
+        return;
+    }
+    const uint32_t mark = shape.is_list(run[0]) ? small_mark : 0;
+    made.entries.push_back(shape.entry(rest, true, made.lists.size() / list_unit));
+    made.lists.push_back(static_cast<uint32_t>(run.size()) | mark);
+    for (const uint64_t each : run)
+        made.lists.push_back(static_cast<uint32_t>(shape.value_in(each)));
+    made.lists.resize((made.lists.size() + list_unit - 1) / list_unit * list_unit);
+}
+
 // One partition: its postings to their buckets, each bucket sorted, long runs to lists. The values
 // of lists count from 0.
 Inverted invert_one(const InvertedShape& shape, std::span<const ScatteredView> runs,
@@ -33,8 +49,8 @@ Inverted invert_one(const InvertedShape& shape, std::span<const ScatteredView> r
     for (const ScatteredView& run : runs) {
         const auto [begin, end] = slice(run);
         for (uint64_t i = begin; i < end; ++i)
-            sorted[next[shape.bucket_of(run.keys[i]) - first_bucket]++] =
-                shape.entry(shape.rest_of(run.keys[i]), false, run.rows[i]);
+            sorted[next[shape.bucket_of(run.keys[i]) - first_bucket]++] = shape.entry(
+                shape.rest_of(run.keys[i]), run.rows[i] & small_mark, run.rows[i] & ~small_mark);
     }
     // Now next[i] is where bucket i ends.
     made.entries.reserve(sorted.size());
@@ -43,21 +59,12 @@ Inverted invert_one(const InvertedShape& shape, std::span<const ScatteredView> r
         const size_t begin = bucket ? next[bucket - 1] : 0, end = next[bucket];
         std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(begin),
                   sorted.begin() + static_cast<std::ptrdiff_t>(end));
+        // While they are sorted the bit of lists marks small documents: each kind is a run.
         for (size_t i = begin; i < end;) {
-            const uint64_t rest = shape.rest_in(sorted[i]);
+            const uint64_t kind = sorted[i] >> shape.value_bits;
             size_t stop = i + 1;
-            while (stop < end && shape.rest_in(sorted[stop]) == rest) ++stop;
-            if (stop - i <= most_inline) {
-                made.entries.insert(made.entries.end(),
-                                    sorted.begin() + static_cast<std::ptrdiff_t>(i),
-                                    sorted.begin() + static_cast<std::ptrdiff_t>(stop));
-            } else {
-                made.entries.push_back(shape.entry(rest, true, made.lists.size() / list_unit));
-                made.lists.push_back(static_cast<uint32_t>(stop - i));
-                for (size_t j = i; j < stop; ++j)
-                    made.lists.push_back(static_cast<uint32_t>(shape.value_in(sorted[j])));
-                made.lists.resize((made.lists.size() + list_unit - 1) / list_unit * list_unit);
-            }
+            while (stop < end && sorted[stop] >> shape.value_bits == kind) ++stop;
+            add_run(shape, {sorted.data() + i, stop - i}, made);
             i = stop;
         }
         made.bucket_ends[bucket] = made.entries.size();
@@ -102,7 +109,8 @@ Scattered scatter(const SketchChunk& chunk, size_t rows, uint32_t first_row,
     each([&](uint64_t key, size_t row) {
         const uint64_t place = next[partition_of(key)]++;
         made.keys[place] = key;
-        made.rows[place] = first_row + static_cast<uint32_t>(row);
+        const bool small = chunk.offsets[row + 1] - chunk.offsets[row] < int64_t{least_large};
+        made.rows[place] = (first_row + static_cast<uint32_t>(row)) | (small ? small_mark : 0);
     });
     return made;
 }

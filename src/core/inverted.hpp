@@ -7,6 +7,10 @@
 // where the value is a row, or the place of a *list* of rows for elements that many documents have.
 // So nothing of a key is lost, 8 bytes are a posting, and boilerplate takes 4. A list begins at a
 // multiple of `list_unit` words (its place counts these): the number of its rows, then the rows.
+//
+// Documents with few elements have lists of their own, marked by the highest bit of that number: a
+// search that leaves the longest lists unread, because nobody is in so few lists only, would have
+// to read them all for the sake of a document of three shingles.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +42,10 @@ struct InvertedShape {
     uint64_t value_in(uint64_t entry) const { return entry & ((uint64_t{1} << value_bits) - 1); }
 };
 
+// A document with fewer elements is small.
+inline constexpr size_t least_large = 64;
+inline constexpr uint32_t small_mark = uint32_t{1} << 31;
+
 // For so many rows (below 2^31) with so many elements together.
 InvertedShape inverted_shape(uint64_t rows, uint64_t postings);
 
@@ -48,7 +56,7 @@ inline constexpr size_t partitions = size_t{1} << partition_bits;
 // the order of the rows, and where it ends.
 struct Scattered {
     std::vector<uint64_t> keys;
-    std::vector<uint32_t> rows;
+    std::vector<uint32_t> rows;  // with small_mark
     std::vector<uint64_t> ends;  // `partitions` of them
 };
 

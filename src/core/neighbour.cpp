@@ -69,8 +69,9 @@ class NeighbourProbe::Work {
         lists_.clear();
         rows_.clear();
         look_up_one(element);
-        return lists_.empty() ? static_cast<uint32_t>(rows_.size())
-                              : static_cast<uint32_t>(lists_[0].count);
+        uint64_t total = rows_.size();
+        for (const List& list : lists_) total += list.count;
+        return static_cast<uint32_t>(total);
     }
 
    private:
@@ -79,6 +80,7 @@ class NeighbourProbe::Work {
         uint64_t place;  // word of its first row
         uint64_t count;
         uint64_t next;  // row that is read next, of the rows it has
+        bool small;     // of small documents
         bool unread;
     };
 
@@ -94,9 +96,7 @@ class NeighbourProbe::Work {
         elements_at_.fill(0);
         needed_.fill(no_limit);
         unread_at_.fill(0);
-        last_level_ = query_.level;
-        for (size_t level = query_.level + size_t{1}; level < index_.least_kept.size(); ++level)
-            if (index_.least_kept[level] != no_document) last_level_ = level;
+        last_level_ = std::max<size_t>(query_.level, index_.least_kept.size() - 1);
         for (const uint64_t element : query_.elements)
             ++elements_at_[std::min(static_cast<size_t>(std::countr_zero(element)), levels - 1)];
         for (size_t level = levels - 1; level > 0; --level)
@@ -109,18 +109,35 @@ class NeighbourProbe::Work {
 
     uint64_t needed_at(size_t level) const {
         const uint64_t own = elements_at_[level];
-        uint64_t least = 1;  // elements of a partner at this level
+        // Elements of a partner at this level, and of one that may be called contained. Small
+        // documents do not count: their lists are always read.
+        uint64_t least = 1, contained = 1;
         if (level > query_.level || level == 0) {
-            const bool there = level < index_.least_kept.size();
-            if (!there || index_.least_kept[level] == no_document) return no_limit;
-            least = std::max<uint64_t>(index_.least_kept[level], 1);
+            if (least_kept(level) == no_document) return no_limit;
+            least = contained = least_kept(level);
+        } else {
+            const uint64_t met =
+                level < index_.least_met.size() ? index_.least_met[level] : no_document;
+            if (met == no_document) return no_limit;
+            // What has all its shingles here, and so is contained by however few, is not small.
+            contained = std::min<uint64_t>(std::max(met, rule_.least_contained), least_large);
         }
+        return needed_with(own, least, contained);
+    }
+
+    // Common elements without which no floor is reached, if the query has `own` elements, the other
+    // one `least` or more, and `contained` or more if it may be called contained.
+    uint64_t needed_with(uint64_t own, uint64_t least, uint64_t contained) const {
         uint64_t needed = no_limit;
         if (asked(rule_.resemblance)) needed = std::min(needed, resembling(own, least));
         if (asked(rule_.contained) && enough(own, query_.size))
             needed = std::min(needed, at_least(rule_.contained, own));
-        if (asked(rule_.contains)) needed = std::min(needed, at_least(rule_.contains, least));
+        if (asked(rule_.contains)) needed = std::min(needed, at_least(rule_.contains, contained));
         return std::max<uint64_t>(needed, 1);
+    }
+
+    uint32_t least_kept(size_t level) const {
+        return level < index_.least_kept.size() ? index_.least_kept[level] : no_document;
     }
 
     // Common elements without which two sketches, of this many elements and of as many as `others`
@@ -163,7 +180,8 @@ class NeighbourProbe::Work {
             }
             uint32_t count;
             index_.source.read(IndexFile::lists, 4 * list_unit * value, sizeof count, &count);
-            lists_.push_back({element, list_unit * value + 1, count, 0, false});
+            lists_.push_back({element, list_unit * value + 1, count & ~small_mark, 0,
+                              (count & small_mark) != 0, false});
         }
     }
 
@@ -174,7 +192,7 @@ class NeighbourProbe::Work {
                   [](const List& a, const List& b) { return a.count > b.count; });
         for (List& list : lists_) {
             const size_t last = last_level_of(list.element);
-            list.unread = true;
+            list.unread = !list.small;
             for (size_t level = query_.level; level <= last; ++level)
                 list.unread = list.unread && unread_at_[level] + 1 < needed_[level];
             for (size_t level = query_.level; list.unread && level <= last; ++level)
@@ -195,6 +213,9 @@ class NeighbourProbe::Work {
         for (size_t level = query_.level; level <= last_level_; ++level)
             if (needed_[level] != no_limit)
                 least_seen_ = std::min(least_seen_, needed_[level] - unread_at_[level]);
+        // Of small documents everything is seen.
+        for (size_t level = query_.level; index_.has_small && level <= last_level_; ++level)
+            least_seen_ = std::min(least_seen_, needed_with(elements_at_[level], 1, 1));
         if (least_seen_ == no_limit) return;
         uint64_t listed = 0;
         for (const List& list : lists_) listed += list.unread ? 0 : list.count;
@@ -276,19 +297,25 @@ class NeighbourProbe::Work {
     bool possible(const Candidate& candidate, uint64_t common) const {
         const RowRecord& record = candidate.record;
         const uint64_t own = elements_at_[meeting(record)];
-        common = std::min<uint64_t>({common, own, record.kept});
-        // Of a document of a finer level it is not known how many elements it has at this one.
-        const bool native = record.level >= query_.level;
-        if (asked(rule_.resemblance) && common >= resembling(own, native ? record.kept : 0))
-            return true;
+        const uint32_t others = elements_of(record);
+        const bool known = others != unknown;
+        common = std::min<uint64_t>({common, own, known ? others : record.kept});
+        if (asked(rule_.resemblance) && common >= resembling(own, known ? others : 0)) return true;
         if (asked(rule_.contained) && enough(own, query_.size) &&
             reaches(common, own, rule_.contained))
             return true;
         if (!asked(rule_.contains)) return false;
-        if (reaches(common, record.kept, rule_.contains) && enough(record.kept, record.size))
-            return true;
-        return !native &&
-               reaches(common, std::max<uint64_t>(rule_.least_contained, 1), rule_.contains);
+        if (known) return reaches(common, others, rule_.contains) && enough(others, record.size);
+        return reaches(common, std::max<uint64_t>(rule_.least_contained, 1), rule_.contains) ||
+               (reaches(common, record.kept, rule_.contains) && enough(record.kept, record.size));
+    }
+
+    // How many elements a document has where it meets the query.
+    uint32_t elements_of(const RowRecord& record) const {
+        if (record.level >= query_.level) return record.kept;
+        const size_t above = query_.level - size_t{1} - record.level;
+        if (above >= RowRecord::coarser_levels) return unknown;
+        return record.coarser[above] == uint16_t(-1) ? unknown : record.coarser[above];
     }
 
     // Counts what the candidates have in the lists that were left unread, the shortest first; most
@@ -349,10 +376,9 @@ class NeighbourProbe::Work {
         const RowRecord& record = candidate.record;
         if (!possible(candidate, candidate.common)) return;
         const size_t level = meeting(record);
-        Neighbour neighbour{number_, candidate.row, candidate.common, 0, 0, record.kept};
+        Neighbour neighbour{number_, candidate.row, candidate.common, 0, 0, elements_of(record)};
         neighbour.of_query = static_cast<uint32_t>(elements_at_[level]);
-        const bool fetched = record.level < query_.level;
-        if (fetched) {
+        if (neighbour.of_found == unknown) {
             index_.source.sketch(candidate.row, sketch_);
             const uint64_t mask = (uint64_t{1} << level) - 1;
             neighbour.of_found = static_cast<uint32_t>(std::count_if(
@@ -404,6 +430,7 @@ class NeighbourProbe::Work {
 
     static constexpr uint64_t no_limit = ~uint64_t{0};
     static constexpr uint32_t no_document = ~uint32_t{0};
+    static constexpr uint32_t unknown = ~uint32_t{0};
     static constexpr size_t records_at_once = 64;
 
     const InvertedIndex& index_;
@@ -427,6 +454,22 @@ class NeighbourProbe::Work {
         return made;
     }
 };
+
+void count_coarser(const SketchChunk& chunk, const uint8_t* level, size_t rows, uint16_t* out) {
+    constexpr size_t most = RowRecord::coarser_levels;
+    for (size_t row = 0; row < rows; ++row, out += most) {
+        std::array<uint32_t, most + 1> counts{};  // by how many levels above, as far as they go
+        for (int64_t i = chunk.offsets[row]; i < chunk.offsets[row + 1]; ++i) {
+            const auto zeros = static_cast<size_t>(std::countr_zero(chunk.values[i]));
+            ++counts[std::min(zeros - std::min<size_t>(zeros, level[row]), most)];
+        }
+        uint32_t total = 0;
+        for (size_t above = most; above > 0; --above) {
+            total += counts[above];
+            out[above - 1] = static_cast<uint16_t>(std::min<uint32_t>(total, uint16_t(-1)));
+        }
+    }
+}
 
 NeighbourProbe::NeighbourProbe(const InvertedIndex& index, const NeighbourRule& rule)
     : work_(std::make_unique<Work>(index, rule)) {}

@@ -22,14 +22,22 @@ namespace roughly {
 
 enum class IndexFile { directory, entries, lists, rows, copies };
 
-// What the index has of every row. 16 bytes, as they are on disk.
+// What the index has of every row. 32 bytes, as they are on disk.
 struct RowRecord {
+    static constexpr size_t coarser_levels = 9;
+
     uint32_t size;    // distinct shingles
     uint32_t kept;    // elements of its sketch
     uint32_t copies;  // rows with the same sketch that are not in the lists: the word of the file
                       // of copies where their number stands, then they; 0 for none
-    uint32_t level;
+    uint8_t level;
+    uint8_t none;
+    uint16_t coarser[coarser_levels];  // elements at the levels above its own; 2^16 - 1: or more
 };
+static_assert(sizeof(RowRecord) == 32);
+
+// For every row of a chunk its `coarser`.
+void count_coarser(const SketchChunk& chunk, const uint8_t* level, size_t rows, uint16_t* out);
 
 // Where an index lies. Any thread may read; what cannot be read, or is damaged, is thrown.
 class IndexSource {
@@ -53,8 +61,10 @@ struct InvertedIndex {
     const IndexSource& source;
     InvertedShape shape;
     uint32_t rows;
-    // By level, the least number of elements of the documents there, 2^32 - 1 if there are none.
-    std::span<const uint32_t> least_kept;
+    // By level, without small documents: the least number of elements of the documents there, and
+    // that of documents there and of finer levels which have any at this level; 2^32 - 1 for none.
+    std::span<const uint32_t> least_kept, least_met;  // least_kept has a place for every level
+    bool has_small;                                   // whether there are small documents
     const uint8_t* removed;  // a bit a row, the lowest first; null for none
 };
 

@@ -286,7 +286,7 @@ class BlockFile:
         """
 
     def map(self) -> None:
-        """Maps it: for a small file that is read all the time."""
+        """Maps it: for a file that is small, or read a great many times."""
 
     @property
     def size(self) -> int:
@@ -314,9 +314,9 @@ def invert(shape: tuple[int, int], runs: Sequence[tuple[Annotated[NDArray[numpy.
 class InvertedIndex:
     """For every element the rows that have it."""
 
-    def __init__(self, files: list[BlockFile], open_part: object, part_rows: int, shape: tuple[int, int], rows: int, least_kept: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def __init__(self, files: list[BlockFile], open_part: object, part_rows: int, shape: tuple[int, int], rows: int, least_kept: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], least_met: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], has_small: bool) -> None:
         """
-        files: directory, entries, lists, rows, copies; open_part: number of a part -> (file, first byte of the elements, first byte of the offsets) of its sketches; least_kept: by level, the fewest elements of a document there.
+        files: directory, entries, lists, rows, copies; open_part: number of a part -> (file, first byte of the elements, first byte of the offsets) of its sketches; least_kept: by level, the fewest elements of a document there that is not small; least_met: of one of that level or a finer one, at this level.
         """
 
     def neighbours(self, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], resemblance: tuple[int, int], contained: tuple[int, int], contains: tuple[int, int], least_contained: int, smallest: int, removed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
@@ -329,6 +329,15 @@ class InvertedIndex:
 
     def sketch(self, row: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
         """The elements of a row's sketch."""
+
+def coarser_levels(values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', writable=False)]:
+    """
+    For every row its elements at the levels above its own, 2^16 - 1 for as many or more.
+    """
+
+COARSER_LEVELS: int = 9
+
+LEAST_LARGE: int = 64
 
 PARTITIONS: int = 256
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,16 +60,20 @@ class Frequent:
         marked = np.zeros(len(elements), np.uint8)
         if not len(self.counters) or not len(elements):
             return marked
-        counter = elements * _MIX >> np.uint64(64 - self.bits)
-        shift = np.uint64(max(self.bits - _LOOK_BITS, 0))
-        look = np.zeros(1 << min(self.bits, _LOOK_BITS), bool)
-        look[self.counters >> shift] = True
-        maybe = np.flatnonzero(look[counter >> shift])
-        some = counter[maybe]
+        mixed = elements * _MIX
+        maybe = np.flatnonzero(self._look[mixed >> np.uint64(64 - min(self.bits, _LOOK_BITS))])
+        some = mixed[maybe] >> np.uint64(64 - self.bits)
         at = np.searchsorted(self.counters, some)
         at[at == len(self.counters)] = 0
         marked[maybe[self.counters[at] == some]] = 255
         return marked
+
+    @cached_property
+    def _look(self) -> npt.NDArray[np.bool_]:
+        """Where counters that are high may be, by their first bits."""
+        look = np.zeros(1 << min(self.bits, _LOOK_BITS), bool)
+        look[self.counters >> np.uint64(max(self.bits - _LOOK_BITS, 0))] = True
+        return look
 
     def write(self, folder: Path) -> Path:
         path = folder / FREQUENT

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from roughly.corpus.sweeps import Period
     from roughly.documents.file import Document
     from roughly.search.match import Found
-    from roughly.search.searcher import Direction
+    from roughly.search.searcher import Direction, Searcher
 
 
 class Corpus:
@@ -110,8 +110,13 @@ class Corpus:
 
     @property
     def segment(self) -> Collection:
-        """The same."""
+        """The same, to whom a collection is as good as one segment."""
         return self._snapshot.collection
+
+    @property
+    def searcher(self) -> Searcher:
+        """Looks many documents up at once, by their sketches."""
+        return self._snapshot.searcher
 
     @property
     def outcome(self) -> Outcome:

@@ -24,6 +24,14 @@ from roughly.storage.collection import Collection
 _Keys = tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]
 
 
+# So many documents may be looked at again, or this share of all.
+_MOST_AGAIN, _SHARE_AGAIN = 1 << 15, 32
+
+
+class TooManyAgain(Exception):
+    """The heads of very large masses changed: clustering everything is less work."""
+
+
 class Entries(NamedTuple):
     """Heads by the numbers of representatives: key by key, in document order."""
 
@@ -64,6 +72,7 @@ class MassUpdate:
         self._rule = rule
         self._threshold = threshold
         self._threads = threads
+        self._last: tuple[Numbers, _Keys] | None = None
 
     def update(self, hubs: Hubs, heads: Heads) -> tuple[Hubs, Numbers, Entries]:
         """From those before to those after: the hubs, who was looked at again, and the heads."""
@@ -78,6 +87,8 @@ class MassUpdate:
         touched = np.union1d(self._r.fresh, self._r.moved)
         entries, affected = self._heads(heads, touched)
         again = np.union1d(np.union1d(touched, affected), np.flatnonzero(lost))
+        if len(again) > len(touched) + max(_MOST_AGAIN, count // _SHARE_AGAIN):
+            raise TooManyAgain
         mapped[again] = self._found(again, entries)
         return mapped, again, entries
 
@@ -131,9 +142,14 @@ class MassUpdate:
         found: list[npt.NDArray[np.uint64]] = [np.zeros(0, np.uint64)]
         lengths = np.zeros(len(rows), np.int64)
         for some in np.split(order, np.flatnonzero(np.diff(parts)) + 1) if len(rows) else ():
-            keys, offsets = self._keys(some)
-            found.append(keys)
-            lengths[some] = np.diff(offsets)
+            part = int(rows[some[0]]) // self._after.part_rows
+            # Of the whole part, which lies in a row; then of those that are wanted.
+            values, begins = self._after.chunk(part)
+            keys, offsets = keys_of(values, begins, self._frequent, self._rule, self._threads)
+            inside = rows[some].astype(np.int64) - part * self._after.part_rows
+            counts = np.diff(offsets)[inside]
+            found.append(keys[np.repeat(offsets[:-1][inside], counts) + _ranges(counts)])
+            lengths[some] = counts
             self._after.release()
         # From the order of rows to that of numbers.
         begins = np.zeros(len(rows), np.int64)
@@ -143,8 +159,12 @@ class MassUpdate:
         return np.concatenate(found)[where], offsets
 
     def _keys(self, numbers: Numbers) -> _Keys:
-        values, offsets = self._after.sketch_elements(self._r.rows[numbers].astype(np.int64))
-        return keys_of(values, offsets, self._frequent, self._rule, self._threads)
+        # Mostly the same ones are asked for twice: who is new.
+        if self._last is None or not np.array_equal(self._last[0], numbers):
+            values, offsets = self._after.sketch_elements(self._r.rows[numbers].astype(np.int64))
+            found = keys_of(values, offsets, self._frequent, self._rule, self._threads)
+            self._last = numbers, found
+        return self._last[1]
 
     def _found(self, numbers: Numbers, heads: Entries) -> Hubs:
         """The hubs of some representatives."""

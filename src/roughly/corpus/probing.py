@@ -6,6 +6,7 @@ document is looked up by `roughly.search`, which reads only what it needs.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -31,6 +32,8 @@ _AT_ONCE = 1 << 14
 # Candidates that are measured together.
 _MEASURED = 1 << 17
 
+_HALF, _LOWER = np.uint64(32), np.uint64((1 << 32) - 1)
+
 _FILES = (("directory", 8), ("entries", 8), ("lists", 4), ("rows", 4), ("copies", 4))
 
 
@@ -51,18 +54,27 @@ def resembling(
     """For representatives, which `rows` are, of some numbers: pairs with whoever may resemble them
     at the floor, measured; of two of these numbers both find the other. `group_of` has for every
     row the number of its group's representative, or NO_GROUP."""
-    for segment_number, segment in enumerate(collection.segments):
-        first = collection.first_row(segment_number)
-        own_groups = np.ascontiguousarray(group_of[first : first + len(segment)])
-        with _Mapped(segment, threads) as index:
-            for begin in range(0, len(numbers), _AT_ONCE):
-                some = numbers[begin : begin + _AT_ONCE]
-                found = index.candidates(collection, rows, some, own_groups, floor, most_rows)
-                pairs = np.zeros((len(found), 4), np.uint32)
-                pairs[:, 0], pairs[:, 1] = some[found[:, 0]], found[:, 1]
-                for at in range(0, len(pairs), _MEASURED):
-                    part = pairs[at : at + _MEASURED]
-                    yield measured(collection, rows, "resemblance", part, threads)
+    with contextlib.ExitStack() as stack:
+        indexes = []
+        for number, segment in enumerate(collection.segments):
+            first = collection.first_row(number)
+            own_groups = np.ascontiguousarray(group_of[first : first + len(segment)])
+            indexes.append((stack.enter_context(_Mapped(segment, threads)), own_groups))
+        for begin in range(0, len(numbers), _AT_ONCE):
+            some = numbers[begin : begin + _AT_ONCE]
+            # A group may have members in several segments.
+            found = [
+                index.candidates(collection, rows, some, own_groups, floor, most_rows)
+                for index, own_groups in indexes
+            ]
+            keys = [(table[:, 0].astype(np.uint64) << _HALF) | table[:, 1] for table in found]
+            each = np.unique(np.concatenate(keys)) if keys else np.zeros(0, np.uint64)
+            pairs = np.zeros((len(each), 4), np.uint32)
+            pairs[:, 0] = some[(each >> _HALF).astype(np.int64)]
+            pairs[:, 1] = each & _LOWER
+            for at in range(0, len(pairs), _MEASURED):
+                part = pairs[at : at + _MEASURED]
+                yield measured(collection, rows, "resemblance", part, threads)
 
 
 class _Mapped:

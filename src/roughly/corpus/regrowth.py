@@ -9,7 +9,7 @@ costs, nothing is done: `Unbounded` tells so.
 
 from __future__ import annotations
 
-import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -34,7 +34,7 @@ from roughly.clustering.run import (
     write_pairs,
 )
 from roughly.clustering.sketches import PairTable, Rows, Sketches
-from roughly.corpus.mass_update import MassUpdate, measured
+from roughly.corpus.mass_update import MassUpdate, TooManyAgain, measured
 from roughly.corpus.probing import TooMany, resembling
 from roughly.corpus.renumbering import NOBODY, Numbers, Renumbering, renumbered
 from roughly.search.searcher import QueryColumns, Searcher
@@ -104,7 +104,10 @@ def regrow(
     if len(found.rows) > _GROWTH * max(frequent.documents, 1):
         raise Unbounded
     update = MassUpdate(after, found, frequent, settings.mass, settings.threshold, threads)
-    hubs, again, heads = update.update(before.outcome.hubs, Heads.load(before.forest))
+    try:
+        hubs, again, heads = update.update(before.outcome.hubs, Heads.load(before.forest))
+    except TooManyAgain:
+        raise Unbounded from None
     if settings.exact:
         hubs = _exact_hubs(parts, found, hubs, again)
     changed = _changed(before.outcome, found, hubs, again)
@@ -112,7 +115,7 @@ def regrow(
     write_hubs(folder, hubs)
     Heads(heads.keys, found.rows[heads.numbers]).write(folder)
     for path in (before.forest / FREQUENT, sidecar(before.forest / FREQUENT)):
-        os.link(path, folder / path.name)
+        shutil.copyfile(path, folder / path.name)
     inside = _inside_masses(parts, found, hubs)
     forests: dict[Measure, Forest] = {"resemblance": Forest(len(found.rows))}
     if settings.containment is not None:

@@ -46,10 +46,9 @@ class Renumbering:
 
     def pairs(self, pairs: PairTable, left_out: npt.NDArray[np.bool_]) -> PairTable:
         """Pairs by their new numbers, without those of somebody who is gone or left out."""
-        a, b = self.of_old[pairs[:, 0]], self.of_old[pairs[:, 1]]
-        stays = (a != NOBODY) & (b != NOBODY)
-        stays &= ~left_out[a] & ~left_out[b]
-        found: PairTable = pairs[stays]
+        a, b, found = self._left(pairs)
+        stays = ~left_out[a] & ~left_out[b]
+        found = found[stays]
         found[:, 0] = np.minimum(a, b)[stays]
         found[:, 1] = np.maximum(a, b)[stays]
         return found
@@ -57,11 +56,17 @@ class Renumbering:
     def hub_links(self, pairs: PairTable, left_out: npt.NDArray[np.bool_]) -> PairTable:
         """Links of hubs to their documents likewise; only the document, which comes second, may be
         one that is left out."""
-        a, b = self.of_old[pairs[:, 0]], self.of_old[pairs[:, 1]]
-        stays = (a != NOBODY) & (b != NOBODY) & ~left_out[b]
-        found: PairTable = pairs[stays]
+        a, b, found = self._left(pairs)
+        stays = ~left_out[b]
+        found = found[stays]
         found[:, 0], found[:, 1] = a[stays], b[stays]
         return found
+
+    def _left(self, pairs: PairTable) -> tuple[Numbers, Numbers, PairTable]:
+        """The pairs of which nobody is gone, and their new numbers."""
+        a, b = self.of_old[pairs[:, 0]], self.of_old[pairs[:, 1]]
+        there = (a != NOBODY) & (b != NOBODY)
+        return a[there], b[there], pairs[there]
 
 
 def renumbered(before: Outcome, after: Collection, by_sketch: bool) -> Renumbering:

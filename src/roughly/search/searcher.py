@@ -34,6 +34,9 @@ NeighbourTable = npt.NDArray[np.uint32]
 # Fewer elements than these may all be somewhere by chance; as in a clustering.
 LEAST_CONTAINED = 10
 
+# Queries for which files are mapped: from here on they touch most of an index anyway.
+_MANY = 2000
+
 _NOT_ASKED = (0, 0)
 _NOTHING = np.zeros(0, np.uint8)
 
@@ -139,6 +142,8 @@ class Searcher:
             contains = asked if direction != "contained" else _NOT_ASKED
         found = []
         for shelf in self.shelves:
+            if len(queries.size) >= _MANY:
+                shelf.index.map()
             with reading():
                 table = shelf.index.inverted.neighbours(
                     queries.values,

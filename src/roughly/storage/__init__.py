@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from roughly.storage.arrow_file import ArrowFile, arrow_writer
     from roughly.storage.checked import CheckedMap, checked_writer
+    from roughly.storage.collection import Collection
     from roughly.storage.index_writer import write_index
     from roughly.storage.lock import WriterLock
     from roughly.storage.segment import Segment, SegmentWriter
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _HOME = {
     "ArrowFile": "arrow_file",
     "CheckedMap": "checked",
+    "Collection": "collection",
     "Segment": "segment",
     "SegmentIndex": "segment_index",
     "SegmentWriter": "segment",
@@ -35,6 +37,7 @@ _HOME = {
 __all__ = [
     "ArrowFile",
     "CheckedMap",
+    "Collection",
     "Segment",
     "SegmentIndex",
     "SegmentWriter",

@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from roughly.storage.durable import remove, sync, temporary, writing
 from roughly.storage.segment_index import (
     FILES,
     MANIFEST,
+    NO_DOCUMENT,
     ROW,
     Facts,
     Level,
@@ -71,15 +72,16 @@ def write_index(
         return SegmentIndex(segment)
     sets = segment.parameters.selection[0] != "perm"
     copies, left_out = _copies(segment) if sets else (_no_copies(segment), None)
-    kept = np.zeros(len(segment), np.uint32)
+    rows = np.zeros(len(segment), ROW)
     with contextlib.ExitStack() as stack:
         # A run takes memory until it is inverted; half of it is for that.
         runs = _Runs(temporary(directory / "index-runs"), memory_bytes // 2, stack)
         advance = progress("index", 2 * segment.parts, "parts")
         places = []
-        for part, run, counts, place in _scattered(segment, left_out, threads, sets):
+        for part, run, kept, coarser, place in _scattered(segment, left_out, threads, sets):
             begin, end = segment.rows(part)
-            kept[begin:end] = counts
+            rows["kept"][begin:end] = kept
+            rows["coarser"][begin:end] = coarser
             places.append(place)
             if sets:
                 runs.add(run)
@@ -89,11 +91,13 @@ def write_index(
         shape = _core.inverted_shape(len(segment), postings) if sets else (0, 0)
         _write_postings(segment, runs, shape, memory_bytes, threads, advance)
     _write(directory, "sketches", np.array(places, "<u8"))
-    level = _write_rows(segment, kept, copies)
+    rows["size"], rows["level"], rows["copies"] = segment.size, segment.level, copies.place
+    _write(directory, "rows", rows)
     _write(directory, "copies", copies.lists)
     _write_hashes(directory, "urls", _id_hashes(segment, canonical, threads))
     _write_hashes(directory, "contents", segment.hashes("content")[:, 0])
-    facts = Facts(len(segment), postings, *shape, _levels(segment, kept, level))
+    small = int((rows["kept"] < _core.LEAST_LARGE).sum())
+    facts = Facts(len(segment), postings, *shape, _levels(rows), _least_met(rows), small)
     if durable:
         _sync(directory, [index_path(directory, name) for name in FILES])
     with checked_writer(directory / MANIFEST) as file:
@@ -101,6 +105,16 @@ def write_index(
     if durable:
         _sync(directory, [directory / MANIFEST])
     return SegmentIndex(segment)
+
+
+class Part(NamedTuple):
+    """What a part brings."""
+
+    number: int
+    run: Run  # its postings
+    kept: npt.NDArray[np.uint32]
+    coarser: npt.NDArray[np.uint16]
+    place: tuple[int, int]  # of its sketches
 
 
 class _Copies:
@@ -205,18 +219,22 @@ class _Runs:
 
 def _scattered(
     segment: Segment, left_out: npt.NDArray[np.uint8] | None, threads: int, sets: bool
-) -> Iterator[tuple[int, Run, npt.NDArray[np.uint32], tuple[int, int]]]:
-    """Of each part its number, its postings, elements of every row, and where its sketches are."""
+) -> Iterator[Part]:
+    """The parts, in order."""
 
-    def scatter(part: int) -> tuple[int, Run, npt.NDArray[np.uint32], tuple[int, int]]:
+    def scatter(part: int) -> Part:
         values, offsets = segment.chunk(part)
         begin, end = segment.rows(part)
         skipped = left_out[begin:end] if left_out is not None else np.zeros(0, np.uint8)
         none = np.zeros(0, np.uint64)
         run = (none, np.zeros(0, np.uint32), none)
+        coarser = np.zeros((end - begin, _core.COARSER_LEVELS), np.uint16)
         if sets:
             run = _core.scatter(values, offsets, begin, skipped)
-        return part, run, np.diff(offsets).astype(np.uint32), segment.sketch_places(part)
+            level = np.ascontiguousarray(segment.part_column(part, "level").to_numpy())
+            coarser = _core.coarser_levels(values, offsets, level).reshape(coarser.shape)
+        kept = np.diff(offsets).astype(np.uint32)
+        return Part(part, run, kept, coarser, segment.sketch_places(part))
 
     with ThreadPoolExecutor(threads) as executor:
         waiting: list[Future[Any]] = []
@@ -263,16 +281,6 @@ def _write_postings(
             done = segment.parts * last // _core.PARTITIONS
 
 
-def _write_rows(
-    segment: Segment, kept: npt.NDArray[np.uint32], copies: _Copies
-) -> npt.NDArray[np.uint8]:
-    rows = np.zeros(len(segment), ROW)
-    rows["size"], rows["kept"], rows["level"] = segment.size, kept, segment.level
-    rows["copies"] = copies.place
-    _write(segment.directory, "rows", rows)
-    return segment.level
-
-
 def _id_hashes(segment: Segment, canonical: Canonical | None, threads: int) -> Any:
     """First halves of the hashes of all ids."""
     sketcher = Sketcher(w=1, select="min:1")
@@ -298,23 +306,35 @@ def _write(directory: Path, name: str, values: npt.NDArray[Any]) -> None:
         file.write(np.ascontiguousarray(values).view(np.uint8).reshape(-1))
 
 
-def _levels(
-    segment: Segment, kept: npt.NDArray[np.uint32], level: npt.NDArray[np.uint8]
-) -> list[Level]:
+def _levels(rows: npt.NDArray[Any]) -> list[Level]:
     found = []
-    for number in np.unique(level).tolist():
-        here = level == number
-        some, sizes = kept[here & (kept > 0)], segment.size[here]
-        found.append(
-            Level(
-                number,
-                int(here.sum()),
-                int(some.min()) if len(some) else 0,
-                int(sizes.min()),
-                int(sizes.max()),
-            )
-        )
+    for number in np.unique(rows["level"]).tolist():
+        here = rows[rows["level"] == number]
+        kept = here["kept"][here["kept"] >= _core.LEAST_LARGE]
+        sizes = here["size"]
+        least = int(kept.min()) if len(kept) else NO_DOCUMENT
+        found.append(Level(number, len(here), least, int(sizes.min()), int(sizes.max())))
     return found
+
+
+def _least_met(rows: npt.NDArray[Any]) -> list[int]:
+    """By level, of documents there and of finer levels that are not small: the fewest elements that
+    one of them has there, if it has any; NO_DOCUMENT if none has."""
+    least = np.full(64, NO_DOCUMENT, np.int64)
+    for level in np.unique(rows["level"]).tolist():
+        here = rows[(rows["level"] == level) & (rows["kept"] >= _core.LEAST_LARGE)]
+        if not len(here):
+            continue
+        # Where they were not counted, there may be one.
+        met = np.full(64, 1, np.int64)
+        met[:level] = NO_DOCUMENT
+        met[level] = here["kept"].min()
+        for above in range(min(_core.COARSER_LEVELS, 63 - level)):
+            counts = here["coarser"][:, above]
+            counts = counts[counts > 0]
+            met[level + 1 + above] = counts.min() if len(counts) else NO_DOCUMENT
+        least = np.minimum(least, met)
+    return least.tolist()
 
 
 def _sync(directory: Path, paths: list[Path]) -> None:

@@ -38,8 +38,18 @@ _OF_POSTINGS = FILES[:5]
 # A sixtieth of all, and read for every element and every candidate.
 _MAPPED = ("directory", "rows")
 
-# A row's record: distinct shingles, elements kept, place of its copies, level.
-ROW = np.dtype([("size", "<u4"), ("kept", "<u4"), ("copies", "<u4"), ("level", "<u4")])
+# A row's record: distinct shingles, elements kept, place of its copies, level, elements at the
+# levels above it.
+ROW = np.dtype(
+    [
+        ("size", "<u4"),
+        ("kept", "<u4"),
+        ("copies", "<u4"),
+        ("level", "u1"),
+        ("none", "u1"),
+        ("coarser", "<u2", (_core.COARSER_LEVELS,)),
+    ]
+)
 
 NO_DOCUMENT = (1 << 32) - 1
 
@@ -71,7 +81,7 @@ class Level(NamedTuple):
 
     level: int
     documents: int
-    least_kept: int  # elements of a sketch, of those that have any
+    least_kept: int  # elements of a sketch, of those that have not few; NO_DOCUMENT for none
     least_size: int  # distinct shingles
     most_size: int
 
@@ -84,6 +94,8 @@ class Facts(NamedTuple):
     bucket_bits: int  # 0 if there are none: sketches of perm:K are no sets
     value_bits: int
     levels: list[Level]
+    least_met: list[int]  # as in the core, by level
+    small: int  # documents with few elements
 
     @classmethod
     def read(cls, directory: Path) -> Facts:
@@ -174,7 +186,14 @@ class SegmentIndex:
             (facts.bucket_bits, facts.value_bits),
             facts.rows,
             least,
+            np.array(facts.least_met, np.uint32),
+            facts.small > 0,
         )
+
+    def map(self) -> None:
+        """Maps the entries, for a great many searches: one then costs half as much, and memory may
+        hold as much of the file as the system has room for."""
+        self._file("entries").map()
 
     def postings(self, fingerprints: Values) -> Rows:
         """For each element how many rows have it; rows with the very same sketch count once."""
