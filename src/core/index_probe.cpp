@@ -105,8 +105,7 @@ class Probe {
             if (count > index_.lists.size() - place - 1)
                 throw std::out_of_range("index: a list beyond the last one");
             const size_t own = word & small_mark ? small : large;
-            found_.push_back(
-                {element, index_.lists.data() + place + 1, {}, count, own, own});
+            found_.push_back({element, index_.lists.data() + place + 1, {}, count, own, own});
         }
     }
 
