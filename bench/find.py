@@ -21,6 +21,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import roughly
 from bench import shingled_web
@@ -118,16 +119,21 @@ def run_peer(documents: int, path: Path, count: int) -> dict[str, Any]:
 
     lsh = MinHashLSH(threshold=THRESHOLD, num_perm=PERMUTATIONS)
     first = MinHash(num_perm=PERMUTATIONS)
-    a, b = (np.asarray(each, np.uint64) for each in first.permutations)
-    prime, largest = np.uint64((1 << 61) - 1), np.uint64((1 << 32) - 1)
+    chance = np.random.default_rng(5)
+    a, b = (chance.integers(1, 1 << 32, PERMUTATIONS, np.uint64) | np.uint64(1) for _ in "ab")
+    largest = np.uint64((1 << 32) - 1)
+
+    def minima(hashes: npt.NDArray[np.uint64]) -> MinHash:
+        # Permutations of its own kind, all at once.
+        values = ((hashes[:, None] * a + b) >> np.uint64(32)).min(axis=0)
+        return MinHash(num_perm=PERMUTATIONS, hashvalues=values, scheme=first.scheme)
+
     sketcher = roughly.Sketcher(w=W, select="all")
     for batch in shingled_web.batches(documents, 1):
         columns = sketcher.sketch_documents(batch, 1).columns
         hashes = columns.values & largest
         for row, id in enumerate(batch["id"].to_pylist()):
-            own = hashes[columns.offsets[row] : columns.offsets[row + 1], None]
-            values = (((own * a + b) % prime) & largest).min(axis=0)
-            lsh.insert(id, MinHash(num_perm=PERMUTATIONS, hashvalues=values))
+            lsh.insert(id, minima(hashes[columns.offsets[row] : columns.offsets[row + 1]]))
 
     asked = queries(documents, count)
     right, seconds, cpu_seconds, looked_up = 0, 0.0, 0.0, 0.0
@@ -144,8 +150,7 @@ def run_peer(documents: int, path: Path, count: int) -> dict[str, Any]:
         looked_up += time.perf_counter() - begin_look
         seconds += time.perf_counter() - begin
         cpu_seconds += time.process_time() - cpu_begin
-        values = (((own[:, None] * a + b) % prime) & largest).min(axis=0)
-        right += id in lsh.query(MinHash(num_perm=PERMUTATIONS, hashvalues=values))
+        right += id in lsh.query(minima(own))
     return {
         "recall": right / count,
         "seconds": seconds,
