@@ -261,3 +261,41 @@ def greedy_reasons(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4),
     """
     Why documents go: for each the pair with the best kept document before its place (2^64 - 1: none), and 1 if it goes by containment only.
     """
+
+class FeatureMaker:
+    """How documents become features."""
+
+    def __init__(self, first_width: int, last_width: int, once: bool, stem: bool, seed: int, stop_words: Sequence[bytes] | None = None) -> None: ...
+
+class FeatureWeights:
+    """What each feature weighs."""
+
+    def __init__(self, features: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], others: int) -> None: ...
+
+class FrequencyCounter:
+    """How many documents have each feature."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def documents(self) -> int:
+        """Documents counted so far."""
+
+    def add(self, source: object, maker: FeatureMaker, content_type: str, threads: int, simd: str = '', html: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """Counts a batch of documents. One caller at a time."""
+
+    def result(self) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]]:
+        """The features, ascending, and how many documents have each."""
+
+def simhash_batch(source: object, maker: FeatureMaker, content_type: str, threads: int, simd: str = '', html: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weights: FeatureWeights | None = None) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]]:
+    """
+    Simhashes of a list of bytes or an Arrow array of strings or binary, with the numbers of features (0: there is no simhash) and of tokens.
+    """
+
+def simhash_pairs(source: object, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, threads: int, simd: str = '') -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]]:
+    """
+    Simhashes of weighted features: row i has those from offsets[i] to offsets[i + 1].
+    """
+
+def stem_english(word: bytes) -> bytes:
+    """The stem of an English word in lower case."""
