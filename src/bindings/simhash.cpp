@@ -13,6 +13,7 @@
 
 #include "arrow.hpp"
 #include "bindings.hpp"
+#include "distance_sample.hpp"
 #include "stem.hpp"
 #include "weighted_bit.hpp"
 
@@ -168,6 +169,24 @@ void bind_simhash(nb::module_& module) {
         },
         "source"_a, "weights"_a, "offsets"_a, "seed"_a, "threads"_a, "simd"_a = "",
         "Simhashes of weighted features: row i has those from offsets[i] to offsets[i + 1].");
+    module.def(
+        "sample_distances",
+        [](InputArray<uint64_t> simhashes, size_t least, size_t most, size_t each, uint64_t seed,
+           size_t threads, std::string_view simd) {
+            const Simd level = simd_argument(simd);
+            DistanceSample sample;
+            {
+                nb::gil_scoped_release release;
+                sample = sample_distances({simhashes.data(), simhashes.size()}, least, most, each,
+                                          seed, threads, level);
+            }
+            return std::tuple(
+                to_array(std::vector<uint64_t>(sample.pairs.begin(), sample.pairs.end())),
+                to_table<uint32_t, 3>(std::move(sample.drawn)));
+        },
+        "simhashes"_a, "least"_a, "most"_a, "each"_a, "seed"_a, "threads"_a, "simd"_a = "",
+        "How many pairs of simhashes have each distance from `least` to `most`, and `each` of "
+        "every such distance: two positions and the distance.");
     module.def(
         "stem_english",
         [](const nb::bytes& word) {

@@ -297,5 +297,10 @@ def simhash_pairs(source: object, weights: Annotated[NDArray[numpy.float64], dic
     Simhashes of weighted features: row i has those from offsets[i] to offsets[i + 1].
     """
 
+def sample_distances(simhashes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], least: int, most: int, each: int, seed: int, threads: int, simd: str = '') -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]]:
+    """
+    How many pairs of simhashes have each distance from `least` to `most`, and `each` of every such distance: two positions and the distance.
+    """
+
 def stem_english(word: bytes) -> bytes:
     """The stem of an English word in lower case."""

@@ -219,21 +219,47 @@ class Simhasher:
         self, documents: Any, content_type: str = "auto", threads: int | None = None
     ) -> DocumentFrequencies:
         """How many of these documents have each feature: the table behind tf-idf weights. Takes
-        what `simhash_batch` takes, or `roughly.documents` to count in one pass."""
-        from roughly.simhashing.frequency import DocumentFrequencies
-
+        what `simhash_batch` takes; `frequency_counter` takes any number of batches."""
         _check_content_type(content_type)
-        threads = threads_or_all(threads)
-        counter = _core.FrequencyCounter()
-        if hasattr(documents, "sources") and hasattr(documents, "skipped"):
-            for batch in documents:
-                counter.add(batch["content"], self._maker, "auto", threads, html=_html_flags(batch))
-        else:
-            source = batch_source(documents, content_type)
-            counter.add(source, self._maker, content_type, threads)
+        counter = self.frequency_counter(threads)
+        counter.add_source(batch_source(documents, content_type), content_type)
+        return counter.result()
+
+    def frequency_counter(self, threads: int | None = None) -> FrequencyCounter:
+        """Counts in how many documents each feature is, batch after batch."""
         # Of the same features, whatever these weigh here.
         p = replace(self._parameters, weights="count")
-        return DocumentFrequencies(p, *counter.result(), counter.documents)
+        return FrequencyCounter(p, self._maker, threads_or_all(threads))
+
+
+class FrequencyCounter:
+    """Counts in how many documents each feature is. One thread at a time."""
+
+    def __init__(
+        self, parameters: SimhashParameters, maker: _core.FeatureMaker, threads: int
+    ) -> None:
+        self._parameters = parameters
+        self._maker = maker
+        self._threads = threads
+        self._counter = _core.FrequencyCounter()
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """A batch that `roughly.documents` read."""
+        self._counter.add(
+            batch["content"], self._maker, "auto", self._threads, html=_html_flags(batch)
+        )
+
+    def add_source(self, source: list[Any], content_type: str) -> None:
+        """UTF-8 bytes and Arrow arrays."""
+        self._counter.add(source, self._maker, content_type, self._threads)
+
+    def result(self) -> DocumentFrequencies:
+        """The table of what was counted so far."""
+        from roughly.simhashing.frequency import DocumentFrequencies
+
+        return DocumentFrequencies(
+            self._parameters, *self._counter.result(), self._counter.documents
+        )
 
 
 def simhash(document: str | bytes, content_type: str = "auto") -> int | None:
