@@ -26,6 +26,7 @@ struct Row {
     uint32_t tokens;
 };
 
+constexpr size_t fetched_ahead = 16;
 constexpr size_t no_limit = std::numeric_limits<size_t>::max();
 
 // Everything one thread needs, reused from document to document.
@@ -74,7 +75,7 @@ class Worker {
         }
         tokenize(level_, text, size, tokens_);
         const size_t tokens = tokens_.count;
-        make_terms(tokens_, parameters_.stop_words, parameters_.stem);
+        make_terms(tokens_, parameters_.stop_words, parameters_.stem ? &stemmer_ : nullptr);
         return tokens;
     }
 
@@ -101,8 +102,12 @@ class Worker {
         uint32_t features = 0;
         each_feature([&](const uint64_t* values, size_t count) {
             weights_.reserve(count);
-            for (size_t i = 0; i < count; ++i)
+            for (size_t i = 0; i < count; ++i) {
+                // A large table is nowhere near: what comes soon is fetched while others are found.
+                if (i + fetched_ahead < count)
+                    parameters_.weights->fetch(values[i + fetched_ahead]);
                 weights_[i] = parameters_.weights->find(values[i], parameters_.other_weight);
+            }
             weighted_.add(values, weights_.data(), count);
             features += static_cast<uint32_t>(count);
         });
@@ -117,6 +122,7 @@ class Worker {
     WeightedBits weighted_;
     HtmlText html_text_;
     Tokens tokens_;
+    Stemmer stemmer_;
     Buffer<uint32_t> weights_;
 };
 

@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "token.hpp"
@@ -18,23 +16,35 @@ class StopWords {
    public:
     explicit StopWords(const std::vector<std::string>& words);
 
-    bool contains(std::string_view token) const {
-        return token.size() <= longest_ && words_.contains(token);
-    }
-    size_t size() const { return words_.size(); }
+    // Eight bytes are read whatever the size, as those of a Buffer may be.
+    bool contains(const uint8_t* token, size_t size) const;
 
    private:
-    struct Hash {
-        using is_transparent = void;
-        size_t operator()(std::string_view word) const {
-            return std::hash<std::string_view>{}(word);
-        }
-    };
-    std::unordered_set<std::string, Hash, std::equal_to<>> words_;
+    size_t place(uint64_t begin, size_t size) const;
+
+    std::vector<std::string> words_;
+    std::vector<uint32_t> slots_;  // one more than the position of a word; 0: nothing is here
     size_t longest_ = 0;
+    int shift_ = 0;
 };
 
-// Leaves out what is in `stop_words` (if any), then takes English stems if asked.
-void make_terms(Tokens& tokens, const StopWords* stop_words, bool stem);
+// English stems, those of frequent words remembered. One Stemmer per thread.
+class Stemmer {
+   public:
+    // Changes the token in place; returns the size of its stem. 16 bytes are read.
+    size_t stem(uint8_t* token, size_t size);
+
+   private:
+    struct Known {
+        uint64_t word[2];
+        uint64_t stem[2];
+        size_t word_size = 0;  // 0: nothing is here
+        size_t stem_size;
+    };
+    std::vector<Known> known_;
+};
+
+// Leaves out what is in `stop_words`, then takes stems; either may be missing.
+void make_terms(Tokens& tokens, const StopWords* stop_words, Stemmer* stemmer);
 
 }  // namespace roughly
