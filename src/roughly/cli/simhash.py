@@ -36,8 +36,8 @@ examples:
   roughly simhash docs.jsonl --count-frequencies docs.frequencies
   roughly simhash docs.jsonl --frequencies docs.frequencies -o docs.txt
 
-OUT is Parquet, JSON Lines or plain (digits, tab, id), as its name ends. Exit
-status: 0 done, 2 error."""
+OUT is .parquet, .jsonl, .u64 (8 bytes each, no ids, documents without one left
+out) or, by any other name, plain: digits, tab, id. Exit status: 0 done, 2 error."""
 
 
 _FEATURE_OPTIONS = ("features", "weights", "frequencies", "stop_words", "stem", "seed")

@@ -1,8 +1,10 @@
-"""Files of simhashes with the ids of their documents, in three forms by the end of their names.
+"""Files of simhashes with the ids of their documents, in four forms by the end of their names.
 
     .parquet                columns id, simhash (unsigned 64 bits, null: none), tokens; the
                             parameters as metadata
     .jsonl, .ndjson, .json  {"id": "...", "simhash": "16 hexadecimal digits" or null, "tokens": 12}
+    .u64, .bin              8 bytes each, little-endian: no ids, and documents without a simhash
+                            are left out
     anything else, plain    the digits, or - for none, a tab, the id; the id may be missing
 
 A file is written whole or not at all. Reading takes all of it into memory, 8 bytes a simhash and
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
     from roughly.simhashing.simhasher import SimhashBatch
 
-Form = Literal["parquet", "jsonl", "plain"]
+Form = Literal["parquet", "jsonl", "binary", "plain"]
 
 SCHEMA = pa.schema(
     [
@@ -76,6 +78,8 @@ def form_of(path: str | Path) -> Form:
         name = name.removesuffix(end)
     if name.endswith(".parquet"):
         return "parquet"
+    if name.endswith((".u64", ".bin")):
+        return "binary"
     return "jsonl" if name.endswith((".jsonl", ".ndjson", ".json")) else "plain"
 
 
@@ -103,6 +107,9 @@ class SimhashWriter:
             tokens = pa.array(batch.tokens, pa.uint32())
             table = pa.table([ids.cast(pa.string()), batch.to_arrow(), tokens], schema=SCHEMA)
             self._parquet.write_table(table, row_group_size=_ROW_GROUP)
+            return
+        if self._form == "binary":
+            self._stream.write(batch.simhashes[~batch.empty].astype("<u8").tobytes())
             return
         digits = hexadecimal(batch.simhashes)
         join: Any = pc.binary_join_element_wise
@@ -180,6 +187,8 @@ def is_simhash_file(path: str | Path) -> bool:
             import pyarrow.parquet as pq
 
             return "simhash" in pq.read_schema(path).names
+        if form == "binary":
+            return os.path.isfile(path) and os.path.getsize(path) % 8 == 0
         with pa.input_stream(str(path), compression="detect") as stream:
             first = stream.read(1 << 16).split(b"\n")[0]
         if form == "plain":
@@ -197,6 +206,8 @@ def read_simhashes(path: str | Path) -> SimhashTable:
         form = form_of(path)
         if form == "parquet":
             return _read_parquet(str(path), shown)
+        if form == "binary":
+            return _read_binary(str(path), shown)
         return _read_jsonl(str(path), shown) if form == "jsonl" else _read_plain(str(path), shown)
     except FileNotFoundError as error:
         raise DocumentError(
@@ -228,6 +239,14 @@ def _read_parquet(path: str, shown: str) -> SimhashTable:
         return SimhashTable(filled.astype(np.uint64, casting="unsafe"), empty, ids, parameters)
     simhashes, empty = _decoded(column, shown)
     return SimhashTable(simhashes, empty, ids, parameters)
+
+
+def _read_binary(path: str, shown: str) -> SimhashTable:
+    size = os.path.getsize(path)
+    if size % 8:
+        raise _wrong(shown, f"it has {size:,} bytes, wanted a multiple of 8")
+    values = np.fromfile(path, "<u8").astype(np.uint64, copy=False)
+    return SimhashTable(values, np.zeros(len(values), np.bool_), None, None)
 
 
 def _read_jsonl(path: str, shown: str) -> SimhashTable:
