@@ -17,7 +17,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
@@ -138,17 +138,27 @@ def simhash_writer(path: Path, parameters: SimhashParameters) -> Iterator[Simhas
             f"{printable(str(path))}: will not write: compressed simhashes are not to be had",
             hint="random bits do not become smaller; .parquet is the smallest form",
         )
-    part = temporary(path)
+    real = Path(os.path.realpath(path))  # a link remains one
+    if real.exists() and not real.is_file():
+        # A device or a pipe has to stay one; what cannot be opened says why.
+        with writing(path), open(real, "wb") as file:
+            yield from _written(file, path, parameters)
+        return
+    part = temporary(real)
     try:
-        with writing(path), open(part, "wb") as file:
-            writer = SimhashWriter(file, form_of(path), parameters)
-            yield writer
-            writer.close()
         with writing(path):
-            os.replace(part, path)
+            with open(part, "wb") as file:
+                yield from _written(file, path, parameters)
+            os.replace(part, real)
     except BaseException:
         remove(part)
         raise
+
+
+def _written(file: IO[bytes], path: Path, parameters: SimhashParameters) -> Iterator[SimhashWriter]:
+    writer = SimhashWriter(file, form_of(path), parameters)
+    yield writer
+    writer.close()
 
 
 def hexadecimal(simhashes: npt.NDArray[np.uint64]) -> pa.Array:
@@ -218,6 +228,32 @@ def read_simhashes(path: str | Path) -> SimhashTable:
         raise DocumentError(f"{shown}: cannot read: {reason(error)}") from error
     except pa.ArrowException as error:
         raise _wrong(shown, " ".join(str(error).split())[:200]) from error
+
+
+def together(tables: Sequence[SimhashTable]) -> SimhashTable:
+    """Several files as one. Raises if they say that they were made in different ways."""
+    if len(tables) == 1:
+        return tables[0]
+    known = [table.parameters for table in tables if table.parameters is not None]
+    for parameters in known[1:]:
+        known[0].check_same(parameters)
+    ids = None
+    if any(table.ids is not None for table in tables):
+        columns = [
+            pa.chunked_array([pa.nulls(len(table), pa.string())])
+            if table.ids is None
+            else table.ids
+            for table in tables
+        ]
+        ids = pa.chunked_array(
+            [chunk for column in columns for chunk in column.chunks], pa.string()
+        )
+    return SimhashTable(
+        np.concatenate([table.simhashes for table in tables]),
+        np.concatenate([table.empty for table in tables]),
+        ids,
+        known[0] if known else None,
+    )
 
 
 def _read_parquet(path: str, shown: str) -> SimhashTable:
