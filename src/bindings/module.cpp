@@ -18,4 +18,5 @@ NB_MODULE(_core, module) {
     roughly::bind_checksum(module);
     roughly::bind_mapping(module);
     roughly::bind_greedy(module);
+    roughly::bind_hamming(module);
 }

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from roughly.clustering import Clusters, cluster
     from roughly.corpus import Corpus
     from roughly.deduplication import Deduplicated, dedup
+    from roughly.hamming import HammingIndex
 
 __all__ = [
     "Clusters",
@@ -23,6 +24,7 @@ __all__ = [
     "Deduplicated",
     "DocumentError",
     "Estimate",
+    "HammingIndex",
     "MismatchError",
     "ParameterError",
     "Parameters",
@@ -59,4 +61,8 @@ def __getattr__(name: str) -> Any:
         from roughly import deduplication
 
         return getattr(deduplication, name)
+    if name == "HammingIndex":
+        from roughly.hamming import HammingIndex
+
+        return HammingIndex
     raise AttributeError(f"module 'roughly' has no attribute {name!r}")
