@@ -97,10 +97,13 @@ nb::tuple find_many(const OwnedHammingIndex& self, InputArray<uint64_t> queries,
         in_parallel(slices, threads, [&] {
             return [&](size_t slice) {
                 const size_t end = std::min((slice + 1) * slice_queries, queries.size());
-                for (size_t i = slice * slice_queries; i < end; ++i) {
-                    self.index().find(queries.data()[i], found[slice]);
-                    offsets[i + 1] = static_cast<int64_t>(found[slice].size());
-                }
+                const size_t begin = slice * slice_queries;
+                auto& all = found[slice];
+                self.index().find({queries.data() + begin, end - begin},
+                                  [&](size_t i, const std::vector<int64_t>& some) {
+                                      all.insert(all.end(), some.begin(), some.end());
+                                      offsets[begin + i + 1] = static_cast<int64_t>(all.size());
+                                  });
             };
         });
         for (size_t slice = 0; slice < slices; ++slice) {
@@ -125,13 +128,15 @@ nb::tuple nearest_many(const OwnedHammingIndex& self, InputArray<uint64_t> queri
         in_parallel(slices, threads, [&] {
             return [&](size_t slice) {
                 const size_t end = std::min((slice + 1) * slice_queries, queries.size());
-                for (size_t i = slice * slice_queries; i < end; ++i) {
-                    HammingMatch match;
-                    if (!self.index().nearest(queries.data()[i], match)) continue;
-                    positions[i] = static_cast<int64_t>(match.position);
-                    values[i] = match.simhash;
-                    distances[i] = static_cast<uint8_t>(match.distance);
-                }
+                const size_t begin = slice * slice_queries;
+                self.index().nearest({queries.data() + begin, end - begin},
+                                     [&](size_t i, const HammingMatch& match) {
+                                         positions[begin + i] =
+                                             static_cast<int64_t>(match.position);
+                                         values[begin + i] = match.simhash;
+                                         distances[begin + i] =
+                                             static_cast<uint8_t>(match.distance);
+                                     });
             };
         });
     }
@@ -158,7 +163,9 @@ void bind_hamming(nb::module_& module) {
                 std::vector<int64_t> positions;
                 {
                     nb::gil_scoped_release release;
-                    self.index().find(x, positions);
+                    self.index().find({&x, 1}, [&](size_t, const std::vector<int64_t>& found) {
+                        positions = found;
+                    });
                 }
                 return to_array(std::move(positions));
             },

@@ -52,61 +52,46 @@ uint64_t HammingIndex::position_at(uint64_t rank) const {
     return packed_at(positions_.data(), rank, position_bits_);
 }
 
-const std::vector<uint64_t>& HammingIndex::search(uint64_t x, FoundValues& found) const {
-    found.clear();
-    first_->probe(x, found);
-    for (const auto& table : others_) table->probe(x, found);
-    return found.finish();
-}
-
-void HammingIndex::find(uint64_t x, std::vector<int64_t>& positions) const {
+void HammingIndex::search(std::span<const uint64_t> queries, FoundValues* found) const {
+    for (size_t i = 0; i < queries.size(); ++i) found[i].clear();
     if (!first_) {
-        const auto take = [](void* context, uint64_t index, uint64_t, uint64_t) {
-            static_cast<std::vector<int64_t>*>(context)->push_back(static_cast<int64_t>(index));
+        const auto take = [](void* context, uint64_t index, uint64_t) {
+            static_cast<FoundValues*>(context)->add(index);
         };
-        kernels_->scan_values(positions_.data(), 0, positions_.size(), x, shape_.k, take,
-                              &positions);
+        for (size_t i = 0; i < queries.size(); ++i)
+            kernels_->scan_values(positions_.data(), 0, positions_.size(), queries[i], shape_.k,
+                                  take, &found[i]);
         return;
     }
-    static thread_local FoundValues found;
-    const size_t begin = positions.size();
-    for (const uint64_t value : search(x, found)) {
+    first_->probe(queries, found);
+    for (const auto& table : others_) table->probe(queries, found);
+}
+
+void HammingIndex::place(const std::vector<uint64_t>& found,
+                         std::vector<int64_t>& positions) const {
+    if (!first_) {
+        positions.assign(found.begin(), found.end());
+        return;
+    }
+    for (const uint64_t value : found) {
         const auto [from, to] = first_->equal_range(value);
         for (uint64_t rank = from; rank < to; ++rank)
             positions.push_back(static_cast<int64_t>(position_at(rank)));
     }
-    std::sort(positions.begin() + static_cast<ptrdiff_t>(begin), positions.end());
+    std::sort(positions.begin(), positions.end());
 }
 
-bool HammingIndex::nearest(uint64_t x, HammingMatch& match) const {
-    if (!first_) {
-        struct Best {
-            uint64_t x;
-            HammingMatch* match;
-            bool found;
-        } best{x, &match, false};
-        const auto take = [](void* context, uint64_t index, uint64_t, uint64_t value) {
-            auto* self = static_cast<Best*>(context);
-            const unsigned far = distance(value, self->x);
-            if (self->found && far >= self->match->distance) return;
-            *self->match = {index, value, far};
-            self->found = true;
-        };
-        kernels_->scan_values(positions_.data(), 0, positions_.size(), x, shape_.k, take, &best);
-        return best.found;
-    }
-    static thread_local FoundValues found;
-    bool any = false;
-    for (const uint64_t value : search(x, found)) {
+HammingMatch HammingIndex::choose(uint64_t x, const std::vector<uint64_t>& found) const {
+    HammingMatch best{~uint64_t{0}, 0, 65};
+    for (const uint64_t one : found) {
+        const uint64_t value = first_ ? one : positions_[one];
         const unsigned far = distance(value, x);
-        if (any && far > match.distance) continue;
+        if (far > best.distance) continue;
         // Equal values are in the order of their positions.
-        const uint64_t position = position_at(first_->equal_range(value).first);
-        if (any && far == match.distance && position > match.position) continue;
-        match = {position, value, far};
-        any = true;
+        const uint64_t position = first_ ? position_at(first_->equal_range(value).first) : one;
+        if (far < best.distance || position < best.position) best = {position, value, far};
     }
-    return any;
+    return best;
 }
 
 std::vector<uint64_t> HammingIndex::values() const {

@@ -4,10 +4,12 @@
 // stands the position of each. Any thread may ask. `build_hamming` makes the arrays.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "hamming_table.hpp"
@@ -40,18 +42,45 @@ class HammingIndex {
 
     const HammingShape& shape() const { return shape_; }
 
-    // Appends the positions of all values within k, ascending.
-    void find(uint64_t x, std::vector<int64_t>& positions) const;
+    // For each query in order take(query number, its matches): positions ascending.
+    template <typename Take>
+    void find(std::span<const uint64_t> queries, Take&& take) const {
+        std::vector<int64_t> positions;
+        each(queries, [&](size_t query, const std::vector<uint64_t>& values) {
+            positions.clear();
+            place(values, positions);
+            take(query, std::as_const(positions));
+        });
+    }
 
-    // The nearest match, of these the one with the smallest position; false if there is none.
-    bool nearest(uint64_t x, HammingMatch& match) const;
+    // For each query in order take(query number, match): the nearest, of these the one with the
+    // smallest position. Queries without a match are left out.
+    template <typename Take>
+    void nearest(std::span<const uint64_t> queries, Take&& take) const {
+        each(queries, [&](size_t query, const std::vector<uint64_t>& values) {
+            if (!values.empty()) take(query, choose(queries[query], values));
+        });
+    }
 
     // All values by position.
     std::vector<uint64_t> values() const;
 
    private:
+    // take(query number, distinct values within k) for each; for a scan, positions instead.
+    template <typename Take>
+    void each(std::span<const uint64_t> queries, Take&& take) const {
+        FoundValues found[most_together];
+        for (size_t begin = 0; begin < queries.size(); begin += most_together) {
+            const size_t count = std::min(most_together, queries.size() - begin);
+            search(queries.subspan(begin, count), found);
+            for (size_t i = 0; i < count; ++i) take(begin + i, found[i].finish());
+        }
+    }
+
+    void search(std::span<const uint64_t> queries, FoundValues* found) const;
+    void place(const std::vector<uint64_t>& found, std::vector<int64_t>& positions) const;
+    HammingMatch choose(uint64_t x, const std::vector<uint64_t>& found) const;
     uint64_t position_at(uint64_t rank) const;
-    const std::vector<uint64_t>& search(uint64_t x, FoundValues& found) const;
 
     HammingShape shape_;
     const HammingKernels* kernels_;

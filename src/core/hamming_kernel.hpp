@@ -24,19 +24,23 @@ struct EliasFanoView {
     unsigned width;  // of an entry of `lower`
 };
 
-// Entries in buckets near one: bucket = head ^ flip, for each flip, and of its entries those for
-// which bits(flip) + bits((entry ^ value) & compared) <= limit.
-struct BucketProbe {
-    uint64_t head;
+// Queries of one table. Of query q: bucket = heads[q] ^ flip, for each flip, and of its entries those
+// for which bits(flip) + bits((entry ^ values[q]) & compared) <= limit.
+struct BucketProbes {
     const uint64_t* flips;
     size_t flip_count;
-    uint64_t value;
     uint64_t compared;
     unsigned limit;
+    const uint64_t* heads;
+    const uint64_t* values;
+    size_t count;
 };
 
-// Called for every entry found: its index, its bucket, and the entry.
-using HammingSink = void (*)(void* context, uint64_t index, uint64_t bucket, uint64_t entry);
+// Called for every entry found: of which query, its index, its bucket, and the entry.
+using ProbeSink = void (*)(void* context, size_t query, uint64_t index, uint64_t bucket,
+                           uint64_t entry);
+// Its index and the entry.
+using ScanSink = void (*)(void* context, uint64_t index, uint64_t entry);
 
 // Values under a key of some of their bits, behind one another in a list: `heads` has the first of
 // each key plus 1, `next` that which follows plus 1.
@@ -61,18 +65,19 @@ struct EliasFanoBucket {
 
 struct HammingKernels {
     EliasFanoBucket (*locate)(const EliasFanoView&, uint64_t bucket);
-    void (*probe)(const EliasFanoView&, const BucketProbe&, HammingSink, void* context);
+    void (*probe)(const EliasFanoView&, const BucketProbes&, ProbeSink, void* context);
     // Entries begin <= i < end of a packed array.
     void (*scan_packed)(const uint64_t* words, unsigned width, size_t begin, size_t end,
-                        uint64_t value, unsigned limit, HammingSink, void* context);
+                        uint64_t value, unsigned limit, ScanSink, void* context);
     // Values begin <= i < end.
     void (*scan_values)(const uint64_t* values, size_t begin, size_t end, uint64_t value,
-                        unsigned limit, HammingSink, void* context);
-    void (*probe_chain)(const ChainView&, const BucketProbe&, HammingSink, void* context);
+                        unsigned limit, ScanSink, void* context);
+    // The values under each key near heads[q] that are within `limit` of values[q].
+    void (*probe_chain)(const ChainView&, const BucketProbes&, ProbeSink, void* context);
     // For each of `count` values all in the table within `limit`: sink(index of the value, place in
-    // the table, 0).
+    // the table).
     void (*probe_buckets)(const BucketView&, const uint64_t* values, size_t count,
-                          const uint64_t* flips, size_t flip_count, unsigned limit, HammingSink,
+                          const uint64_t* flips, size_t flip_count, unsigned limit, ScanSink,
                           void* context);
 };
 

@@ -20,52 +20,82 @@ EliasFanoBucket locate(const EliasFanoView& view, uint64_t bucket) {
     return {bit - bucket, end - bit};
 }
 
-// Memory answers late, but many questions at once: every step first asks for what the next needs.
-void probe(const EliasFanoView& view, const BucketProbe& wanted, HammingSink sink, void* context) {
-    constexpr size_t slice = 64;
-    EliasFanoBucket found[slice];
-    for (size_t first = 0; first < wanted.flip_count; first += slice) {
-        const uint64_t* flips = wanted.flips + first;
-        const size_t count = wanted.flip_count - first < slice ? wanted.flip_count - first : slice;
-        for (size_t i = 0; i < count; ++i)
-            __builtin_prefetch(&view.samples[(wanted.head ^ flips[i]) / ef_sample]);
-        for (size_t i = 0; i < count; ++i) {
-            const uint64_t bucket = wanted.head ^ flips[i];
-            const uint64_t* from = &view.upper[view.samples[bucket / ef_sample] / 64];
-            // Two bits a bucket, as a rule.
-            __builtin_prefetch(from + bucket % ef_sample / 64);
-            __builtin_prefetch(from + bucket % ef_sample / 32);
-        }
-        for (size_t i = 0; i < count; ++i) {
-            found[i] = locate(view, wanted.head ^ flips[i]);
-            if (found[i].count == 0) continue;
-            const uint64_t* from = view.lower + found[i].begin * view.width / 64;
-            const size_t words = found[i].count * view.width / 64 + 1;
-            for (size_t word = 0; word <= words && word < 48; word += 8)
-                __builtin_prefetch(from + word);
-        }
-        for (size_t i = 0; i < count; ++i) {
-            const unsigned differing = popcount(flips[i]);
-            const size_t end = found[i].begin + found[i].count;
-            for (size_t index = found[i].begin; index < end; ++index) {
-                const uint64_t entry = packed_at(view.lower, index, view.width);
-                if (differing + popcount((entry ^ wanted.value) & wanted.compared) <= wanted.limit)
-                    sink(context, index, wanted.head ^ flips[i], entry);
-            }
+// How many probes are under way together, and for how many queries.
+constexpr size_t slice_probes = 256;
+constexpr size_t slice_flips = 64;
+
+// step(probe, query, bucket, flip) for each probe of a slice, numbered from 0.
+template <typename Step>
+[[gnu::always_inline]] inline void each_probe(const BucketProbes& wanted, size_t query,
+                                              size_t queries, size_t first, size_t flips,
+                                              Step&& step) {
+    size_t probe = 0;
+    for (size_t q = query; q < query + queries; ++q)
+        for (size_t i = first; i < first + flips; ++i, ++probe)
+            step(probe, q, wanted.heads[q] ^ wanted.flips[i], wanted.flips[i]);
+}
+
+// run(query, queries, first flip, flips) for all slices.
+template <typename Run>
+[[gnu::always_inline]] inline void each_slice(const BucketProbes& wanted, Run&& run) {
+    const size_t most = wanted.flip_count < slice_flips ? wanted.flip_count : slice_flips;
+    const size_t together = slice_probes / (most ? most : 1);
+    for (size_t query = 0; query < wanted.count; query += together) {
+        const size_t left = wanted.count - query;
+        for (size_t first = 0; first < wanted.flip_count; first += most) {
+            const size_t flips = wanted.flip_count - first;
+            run(query, left < together ? left : together, first, flips < most ? flips : most);
         }
     }
 }
 
+// Memory answers late, but many questions at once: every step first asks for what the next needs.
+void probe(const EliasFanoView& view, const BucketProbes& wanted, ProbeSink sink, void* context) {
+    EliasFanoBucket found[slice_probes];
+    each_slice(wanted, [&](size_t query, size_t queries, size_t first, size_t flips) {
+        const auto each = [&](auto&& step) {
+            each_probe(wanted, query, queries, first, flips, step);
+        };
+        each([&](size_t, size_t, uint64_t bucket, uint64_t) {
+            __builtin_prefetch(&view.samples[bucket / ef_sample]);
+        });
+        each([&](size_t, size_t, uint64_t bucket, uint64_t) {
+            const uint64_t* from = &view.upper[view.samples[bucket / ef_sample] / 64];
+            __builtin_prefetch(from);
+            // Two bits a bucket, as a rule.
+            __builtin_prefetch(from + bucket % ef_sample / 32);
+        });
+        each([&](size_t probe, size_t, uint64_t bucket, uint64_t) {
+            found[probe] = locate(view, bucket);
+            if (found[probe].count == 0) return;
+            const uint64_t* from = view.lower + found[probe].begin * view.width / 64;
+            const size_t words = found[probe].count * view.width / 64 + 1;
+            for (size_t word = 0; word <= words && word < 48; word += 8)
+                __builtin_prefetch(from + word);
+        });
+        each([&](size_t probe, size_t q, uint64_t bucket, uint64_t flip) {
+            const unsigned differing = popcount(flip);
+            const size_t end = found[probe].begin + found[probe].count;
+            for (size_t index = found[probe].begin; index < end; ++index) {
+                const uint64_t entry = packed_at(view.lower, index, view.width);
+                const uint64_t difference = (entry ^ wanted.values[q]) & wanted.compared;
+                if (differing + popcount(difference) <= wanted.limit)
+                    sink(context, q, index, bucket, entry);
+            }
+        });
+    });
+}
+
 void scan_packed(const uint64_t* words, unsigned width, size_t begin, size_t end, uint64_t value,
-                 unsigned limit, HammingSink sink, void* context) {
+                 unsigned limit, ScanSink sink, void* context) {
     for (size_t index = begin; index < end; ++index) {
         const uint64_t entry = packed_at(words, index, width);
-        if (popcount(entry ^ value) <= limit) sink(context, index, 0, entry);
+        if (popcount(entry ^ value) <= limit) sink(context, index, entry);
     }
 }
 
 void scan_values(const uint64_t* values, size_t begin, size_t end, uint64_t value, unsigned limit,
-                 HammingSink sink, void* context) {
+                 ScanSink sink, void* context) {
     // Eight at a time, since hardly any is near.
     size_t index = begin;
     for (; index + 8 <= end; index += 8) {
@@ -74,47 +104,49 @@ void scan_values(const uint64_t* values, size_t begin, size_t end, uint64_t valu
             near |= (popcount(values[index + i] ^ value) <= limit ? 1u : 0u) << i;
         for (; near; near &= near - 1) {
             const size_t at = index + static_cast<unsigned>(__builtin_ctz(near));
-            sink(context, at, 0, values[at]);
+            sink(context, at, values[at]);
         }
     }
     for (; index < end; ++index)
-        if (popcount(values[index] ^ value) <= limit) sink(context, index, 0, values[index]);
+        if (popcount(values[index] ^ value) <= limit) sink(context, index, values[index]);
 }
 
-void probe_chain(const ChainView& view, const BucketProbe& wanted, HammingSink sink,
+void probe_chain(const ChainView& view, const BucketProbes& wanted, ProbeSink sink,
                  void* context) {
-    constexpr size_t slice = 64;
-    uint32_t found[slice];
-    for (size_t first = 0; first < wanted.flip_count; first += slice) {
-        const uint64_t* flips = wanted.flips + first;
-        const size_t count = wanted.flip_count - first < slice ? wanted.flip_count - first : slice;
-        for (size_t i = 0; i < count; ++i) __builtin_prefetch(&view.heads[wanted.head ^ flips[i]]);
-        for (size_t i = 0; i < count; ++i) {
-            found[i] = view.heads[wanted.head ^ flips[i]];
-            if (found[i] == 0) continue;
-            __builtin_prefetch(&view.values[found[i] - 1]);
-            __builtin_prefetch(&view.next[found[i] - 1]);
-        }
-        for (size_t i = 0; i < count; ++i) {
-            for (uint32_t at = found[i]; at; at = view.next[at - 1]) {
+    uint32_t found[slice_probes];
+    each_slice(wanted, [&](size_t query, size_t queries, size_t first, size_t flips) {
+        const auto each = [&](auto&& step) {
+            each_probe(wanted, query, queries, first, flips, step);
+        };
+        each([&](size_t, size_t, uint64_t bucket, uint64_t) {
+            __builtin_prefetch(&view.heads[bucket]);
+        });
+        each([&](size_t probe, size_t, uint64_t bucket, uint64_t) {
+            found[probe] = view.heads[bucket];
+            if (found[probe] == 0) return;
+            __builtin_prefetch(&view.values[found[probe] - 1]);
+            __builtin_prefetch(&view.next[found[probe] - 1]);
+        });
+        each([&](size_t probe, size_t q, uint64_t bucket, uint64_t) {
+            for (uint32_t at = found[probe]; at; at = view.next[at - 1]) {
                 const uint64_t value = view.values[at - 1];
-                if (popcount(value ^ wanted.value) <= wanted.limit)
-                    sink(context, at - 1, wanted.head ^ flips[i], value);
+                if (popcount(value ^ wanted.values[q]) <= wanted.limit)
+                    sink(context, q, at - 1, bucket, value);
             }
-        }
-    }
+        });
+    });
 }
 
 // All values of one key near `value`, which is the `index`-th asked for.
 inline void scan_bucket(const BucketView& view, uint64_t key, uint64_t value, size_t index,
-                        unsigned limit, HammingSink sink, void* context) {
+                        unsigned limit, ScanSink sink, void* context) {
     const uint32_t end = view.starts[key + 1];
     for (uint32_t at = view.starts[key]; at < end; ++at)
-        if (popcount(view.values[at] ^ value) <= limit) sink(context, index, at, 0);
+        if (popcount(view.values[at] ^ value) <= limit) sink(context, index, at);
 }
 
 void probe_buckets(const BucketView& view, const uint64_t* values, size_t count,
-                   const uint64_t* flips, size_t flip_count, unsigned limit, HammingSink sink,
+                   const uint64_t* flips, size_t flip_count, unsigned limit, ScanSink sink,
                    void* context) {
     constexpr size_t ahead = 16;
     for (size_t i = 0; i < count; ++i) {

@@ -29,12 +29,14 @@ class RangeTable : public SortedTable {
           rest_(context.bits - count_ones(shape.leading)),
           flips_(flips_within(count_ones(shape.leading), shape.radius)) {}
 
-    void probe(uint64_t x, FoundValues& found) const override {
-        const uint64_t permuted = permutation_.forward(x);
-        Sink sink{this, &found};
-        for (const uint64_t flip : flips_) {
-            const uint64_t low = shift_left(shift_right(permuted, rest_) ^ flip, rest_);
-            visit(low, low | low_bits(rest_), permuted, sink);
+    void probe(std::span<const uint64_t> queries, FoundValues* found) const override {
+        for (const uint64_t x : queries) {
+            const uint64_t permuted = permutation_.forward(x);
+            Sink sink{this, found++};
+            for (const uint64_t flip : flips_) {
+                const uint64_t low = shift_left(shift_right(permuted, rest_) ^ flip, rest_);
+                visit(low, low | low_bits(rest_), permuted, sink);
+            }
         }
     }
 
@@ -42,7 +44,7 @@ class RangeTable : public SortedTable {
     struct Sink {
         const RangeTable* table;
         FoundValues* found;
-        static void take(void* context, uint64_t, uint64_t, uint64_t value) {
+        static void take(void* context, uint64_t, uint64_t value) {
             const auto* self = static_cast<Sink*>(context);
             self->found->add(self->table->permutation_.inverse(value));
         }
@@ -175,12 +177,18 @@ class EliasFanoTable final : public SortedTable {
                 "elias-fano table: a bucket has more bits than the table's key");
     }
 
-    void probe(uint64_t x, FoundValues& found) const override {
-        const uint64_t permuted = permutation_.forward(x);
+    void probe(std::span<const uint64_t> queries, FoundValues* found) const override {
         const unsigned width = values_.view().width;
-        const BucketProbe wanted{shift_right(permuted, width), flips_.data(), flips_.size(),
-                                 permuted & low_bits(width),   ~uint64_t{0},  context_.k};
-        Sink sink{this, &found, width};
+        uint64_t heads[most_together];
+        uint64_t values[most_together];
+        for (size_t i = 0; i < queries.size(); ++i) {
+            const uint64_t permuted = permutation_.forward(queries[i]);
+            heads[i] = shift_right(permuted, width);
+            values[i] = permuted & low_bits(width);
+        }
+        const BucketProbes wanted{flips_.data(), flips_.size(), ~uint64_t{0},  context_.k,
+                                  heads,         values,        queries.size()};
+        Sink sink{this, found, width};
         context_.kernels->probe(values_.view(), wanted, Sink::take, &sink);
     }
 
@@ -197,9 +205,9 @@ class EliasFanoTable final : public SortedTable {
         const EliasFanoTable* table;
         FoundValues* found;
         unsigned width;
-        static void take(void* context, uint64_t, uint64_t bucket, uint64_t entry) {
+        static void take(void* context, size_t query, uint64_t, uint64_t bucket, uint64_t entry) {
             const auto* self = static_cast<Sink*>(context);
-            self->found->add(
+            self->found[query].add(
                 self->table->permutation_.inverse(shift_left(bucket, self->width) | entry));
         }
     };
@@ -227,54 +235,62 @@ class PointerTable final : public HammingTable {
                 "pointer table: pointers are too narrow");
     }
 
-    void probe(uint64_t x, FoundValues& found) const override {
-        const uint64_t permuted = permutation_.forward(x);
+    void probe(std::span<const uint64_t> queries, FoundValues* found) const override {
         const unsigned below = context_.bits - shape_.head - shape_.extra;
-        const uint64_t key = shift_right(permuted, below);
-        const BucketProbe wanted{
-            key >> shape_.extra,
-            flips_.data(),
-            flips_.size(),
-            (key & low_bits(shape_.extra)) << shape_.pointer,
-            low_bits(shape_.extra) << shape_.pointer,
-            shape_.radius,
-        };
-        static thread_local std::vector<uint64_t> groups;
+        uint64_t heads[most_together];
+        uint64_t values[most_together];
+        for (size_t i = 0; i < queries.size(); ++i) {
+            const uint64_t key = shift_right(permutation_.forward(queries[i]), below);
+            heads[i] = key >> shape_.extra;
+            values[i] = (key & low_bits(shape_.extra)) << shape_.pointer;
+        }
+        const BucketProbes wanted{
+            flips_.data(), flips_.size(), low_bits(shape_.extra) << shape_.pointer,
+            shape_.radius, heads,         values,
+            queries.size()};
+        static thread_local std::vector<Group> groups;
         groups.clear();
-        Sink sink{this, &found, x, &groups};
+        Sink sink{this, queries.data(), found, &groups, 0};
         context_.kernels->probe(keys_.view(), wanted, Sink::take_group, &sink);
         const EliasFanoView& first = context_.first->view();
-        const uint64_t low = x & low_bits(first.width);
-        for (const uint64_t group : groups) {
-            const size_t begin = group << pointer_group_bits;
-            const size_t end =
-                std::min<size_t>(begin + (size_t{1} << pointer_group_bits), context_.first->size());
-            if (begin < end)
-                context_.kernels->scan_packed(first.lower, first.width, begin, end, low, context_.k,
-                                              Sink::take_near, &sink);
+        for (const Group& group : groups) {
+            const size_t begin = group.number << pointer_group_bits;
+            const size_t end = std::min<size_t>(begin + (size_t{1} << pointer_group_bits),
+                                                context_.first->size());
+            if (begin >= end) continue;
+            sink.query = group.query;
+            context_.kernels->scan_packed(first.lower, first.width, begin, end,
+                                          queries[group.query] & low_bits(first.width), context_.k,
+                                          Sink::take_near, &sink);
         }
     }
 
    private:
+    struct Group {
+        size_t query;
+        uint64_t number;
+    };
     struct Sink {
         const PointerTable* table;
+        const uint64_t* queries;
         FoundValues* found;
-        uint64_t x;
-        std::vector<uint64_t>* groups;
-        static void take_group(void* context, uint64_t, uint64_t, uint64_t entry) {
+        std::vector<Group>* groups;
+        size_t query;
+        static void take_group(void* context, size_t query, uint64_t, uint64_t, uint64_t entry) {
             const auto* self = static_cast<Sink*>(context);
             const EliasFanoView& first = self->table->context_.first->view();
             const uint64_t group = entry & low_bits(self->table->shape_.pointer);
             const uint64_t* words = first.lower + (group << pointer_group_bits) * first.width / 64;
             __builtin_prefetch(words);
             __builtin_prefetch(words + 8);
-            self->groups->push_back(group);
+            self->groups->push_back({query, group});
         }
         // Near in the lower bits: rare enough to look for the others.
-        static void take_near(void* context, uint64_t index, uint64_t, uint64_t) {
+        static void take_near(void* context, uint64_t index, uint64_t) {
             const auto* self = static_cast<Sink*>(context);
             const uint64_t value = self->table->context_.first->at(index);
-            if (count_ones(value ^ self->x) <= self->table->context_.k) self->found->add(value);
+            if (count_ones(value ^ self->queries[self->query]) <= self->table->context_.k)
+                self->found[self->query].add(value);
         }
     };
 

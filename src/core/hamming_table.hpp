@@ -58,14 +58,17 @@ class FoundValues {
     std::vector<uint64_t> values_;
 };
 
+// Queries that wait for memory together.
+inline constexpr size_t most_together = 8;
+
 // Any thread may ask.
 class HammingTable {
    public:
     virtual ~HammingTable() = default;
 
-    // Adds every value of the table within `k` of x that differs from x in at most `radius` of the
-    // leading bits; it may add others that are within k.
-    virtual void probe(uint64_t x, FoundValues& found) const = 0;
+    // For each of up to `most_together` queries adds every value of the table within `k` of it that
+    // differs from it in at most `radius` of the leading bits; it may add others that are within k.
+    virtual void probe(std::span<const uint64_t> queries, FoundValues* found) const = 0;
 };
 
 // A table that has the values themselves.
