@@ -56,7 +56,7 @@ def problems(draw: st.DrawFn) -> tuple[int, int, list[int], list[int], str, str]
     asked = draw(clustered(bits, 1, 3, flips=k + 1))
     # Searching the plain codings within a radius costs as many probes as the radius allows.
     coding = draw(st.sampled_from(CODINGS))
-    names = [name for name in designs(bits, k)]
+    names = designs(bits, k)
     if coding != "elias-fano" or k > 4:
         names = [name for name in names if name not in ("compact:1", "compact:2", "auto")]
     return bits, k, stored, asked, draw(st.sampled_from(names)), coding
@@ -181,7 +181,7 @@ def test_damage_is_noticed(tmp_path: Path, design: str) -> None:
     coding = "xor-block" if design == "tables:4" else "elias-fano"
     roughly.HammingIndex(random(3000, 1), 3, design=design, coding=coding).save(path)
     whole = path.read_bytes()
-    places = list(range(0, 40)) + list(range(40, len(whole), len(whole) // 50))
+    places = [*range(40), *range(40, len(whole), len(whole) // 50)]
     for place in places:
         flipped = bytearray(whole)
         flipped[place] ^= 1 << place % 8

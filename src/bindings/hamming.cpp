@@ -121,7 +121,7 @@ nb::tuple nearest_many(const OwnedHammingIndex& self, InputArray<uint64_t> queri
                        size_t threads) {
     std::vector<int64_t> positions(queries.size(), -1);
     std::vector<uint64_t> values(queries.size());
-    std::vector<uint8_t> distances(queries.size());
+    std::vector<uint8_t> distances(queries.size(), 65);
     {
         nb::gil_scoped_release release;
         const size_t slices = (queries.size() + slice_queries - 1) / slice_queries;
@@ -129,14 +129,13 @@ nb::tuple nearest_many(const OwnedHammingIndex& self, InputArray<uint64_t> queri
             return [&](size_t slice) {
                 const size_t end = std::min((slice + 1) * slice_queries, queries.size());
                 const size_t begin = slice * slice_queries;
-                self.index().nearest({queries.data() + begin, end - begin},
-                                     [&](size_t i, const HammingMatch& match) {
-                                         positions[begin + i] =
-                                             static_cast<int64_t>(match.position);
-                                         values[begin + i] = match.simhash;
-                                         distances[begin + i] =
-                                             static_cast<uint8_t>(match.distance);
-                                     });
+                self.index().nearest(
+                    {queries.data() + begin, end - begin},
+                    [&](size_t i, const HammingMatch& match) {
+                        positions[begin + i] = static_cast<int64_t>(match.position);
+                        values[begin + i] = match.simhash;
+                        distances[begin + i] = static_cast<uint8_t>(match.distance);
+                    });
             };
         });
     }
@@ -174,7 +173,7 @@ void bind_hamming(nb::module_& module) {
              "The positions for each query, one after the other, and where each query's begin.")
         .def("nearest_many", nearest_many, "queries"_a, "threads"_a,
              "For each query the nearest value, of these the first: its position (-1: none), the "
-             "value and the distance.")
+             "value and the distance (65: none).")
         .def(
             "values",
             [](const OwnedHammingIndex& self) {

@@ -19,4 +19,5 @@ NB_MODULE(_core, module) {
     roughly::bind_mapping(module);
     roughly::bind_greedy(module);
     roughly::bind_hamming(module);
+    roughly::bind_hamming_stream(module);
 }

@@ -111,8 +111,7 @@ void scan_values(const uint64_t* values, size_t begin, size_t end, uint64_t valu
         if (popcount(values[index] ^ value) <= limit) sink(context, index, values[index]);
 }
 
-void probe_chain(const ChainView& view, const BucketProbes& wanted, ProbeSink sink,
-                 void* context) {
+void probe_chain(const ChainView& view, const BucketProbes& wanted, ProbeSink sink, void* context) {
     uint32_t found[slice_probes];
     each_slice(wanted, [&](size_t query, size_t queries, size_t first, size_t flips) {
         const auto each = [&](auto&& step) {

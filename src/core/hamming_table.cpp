@@ -255,8 +255,8 @@ class PointerTable final : public HammingTable {
         const EliasFanoView& first = context_.first->view();
         for (const Group& group : groups) {
             const size_t begin = group.number << pointer_group_bits;
-            const size_t end = std::min<size_t>(begin + (size_t{1} << pointer_group_bits),
-                                                context_.first->size());
+            const size_t end =
+                std::min<size_t>(begin + (size_t{1} << pointer_group_bits), context_.first->size());
             if (begin >= end) continue;
             sink.query = group.query;
             context_.kernels->scan_packed(first.lower, first.width, begin, end,

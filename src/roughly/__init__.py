@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from roughly.clustering import Clusters, cluster
     from roughly.corpus import Corpus
     from roughly.deduplication import Deduplicated, dedup
-    from roughly.hamming import HammingIndex
+    from roughly.hamming import HammingIndex, SeenIndex
 
 __all__ = [
     "Clusters",
@@ -30,6 +30,7 @@ __all__ = [
     "Parameters",
     "Passage",
     "RoughlyError",
+    "SeenIndex",
     "Sketch",
     "SketchBatch",
     "Sketcher",
@@ -61,8 +62,8 @@ def __getattr__(name: str) -> Any:
         from roughly import deduplication
 
         return getattr(deduplication, name)
-    if name == "HammingIndex":
-        from roughly.hamming import HammingIndex
+    if name in ("HammingIndex", "SeenIndex"):
+        from roughly import hamming
 
-        return HammingIndex
+        return getattr(hamming, name)
     raise AttributeError(f"module 'roughly' has no attribute {name!r}")

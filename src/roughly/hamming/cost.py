@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roughly.hamming.design import Design, Table, probe_count
+from roughly.hamming.design import MOST_PROBES, Design, Table, compact, probe_count
 
 # Nanoseconds, measured by bench/hamming.py on two cores of a Zen 4 server: a probe that misses the
 # caches, and one that does not; an entry looked at within a bucket; a simhash in a scan; a group of
@@ -107,3 +107,32 @@ def _bits_each(bits: int, table: Table, coding: str, count: int) -> float:
         return directory + bits - head
     extra = min(2, table.key_bits - head)
     return directory + extra + max(0, (count - 1) // _POINTER_GROUP).bit_length()
+
+
+# Nanoseconds of looking up a key in memory, of an entry in a bucket, and of one in a list.
+_LOOKUP_NS, _BUCKET_ENTRY_NS, _LIST_ENTRY_NS = 5.0, 0.7, 5.0
+_MOST_KEY_BITS = 24
+
+
+def join_blocks(queries: int, bits: int, k: int) -> int:
+    """Into how many blocks to split the bits for a join with so many queries in memory."""
+    return _cheapest_blocks(queries, bits, k, _BUCKET_ENTRY_NS)
+
+
+def memory_blocks(capacity: int, bits: int, k: int) -> int:
+    """The same for values in lists that can grow."""
+    return _cheapest_blocks(capacity, bits, k, _LIST_ENTRY_NS)
+
+
+def _cheapest_blocks(count: int, bits: int, k: int, entry_ns: float) -> int:
+    def nanoseconds(blocks: int) -> float:
+        total = 0.0
+        for table in compact(blocks, bits, k).tables:
+            key_bits = min(table.key_bits, _MOST_KEY_BITS, count.bit_length())
+            probes = probe_count(key_bits, table.radius)
+            if probes > MOST_PROBES:
+                return float("inf")
+            total += probes * (_LOOKUP_NS + entry_ns * count / 2**key_bits)
+        return total
+
+    return min(range(1, min(k + 1, bits) + 1), key=nanoseconds)

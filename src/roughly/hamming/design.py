@@ -1,9 +1,9 @@
 """Designs of a Hamming index: which tables it has, and why no match can escape them.
 
     scan          no table: every simhash is looked at
-    compact:M     M blocks of bits, one table for each. Two simhashes that differ in k bits differ in
-                  at most radius(i) bits of some block i, if the sum of radius(i) + 1 is k + 1; so
-                  each table is probed with everything within its radius of the query's block
+    compact:M     M blocks of bits, one table for each. Two simhashes that differ in k bits differ
+                  in at most radius(i) bits of some block i, if the sum of radius(i) + 1 is k + 1;
+                  so each table is probed with all within its radius of the query's block
     tables:R+R    the 2007 paper's (3.1): R blocks, of which R - k must agree, a table for each
                   choice of these; with a further +R the other blocks' bits are split again
 
