@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roughly import _core
+from roughly import HammingIndex, _core
 from roughly.errors import DamageError, DocumentError, MismatchError, ParameterError
 from roughly.hamming import JoinedChunk, SimhashFile, join, write_compressed
 from tests.core import LEVELS
@@ -104,6 +104,32 @@ def test_signed_columns_are_bits(tmp_path: Path) -> None:
     assert SimhashFile(path, "h").count == 2
 
 
+def test_missing_simhashes_are_nobody_s_match(tmp_path: Path) -> None:
+    """Documents without features have no simhash, and keep their places."""
+    queries = pa.array([None, 7, 0, None], pa.uint64())
+    pq.write_table(pa.table({"simhash": queries, "id": list("abcd")}), tmp_path / "a.parquet")
+    (tmp_path / "b.jsonl").write_text(
+        "".join(
+            f'{{"id": "{i}", "simhash": {x}}}\n'
+            for i, x in enumerate(["null", '"0000000000000007"', '"0000000000000000"', "null"])
+        )
+    )
+    (tmp_path / "c.txt").write_text("-\ta\n0000000000000007\tb\n0000000000000000\tc\n-\td\n")
+    stored = [None, None, 0, 0b11111]
+    wanted = [(1, 2), (2, 2), (1, 3)]  # by stored position, then by query
+    files = [SimhashFile(tmp_path / name) for name in ("a.parquet", "b.jsonl", "c.txt")]
+    for form in (queries, pa.chunked_array([queries]), queries.to_pylist(), *files):
+        assert pairs(list(join(form, stored))) == wanted
+        assert [(s, q) for q, s in pairs(list(join(stored, form)))] == sorted(wanted)
+        index = HammingIndex(form)
+        assert index.find(0).tolist() == [1, 2]
+        assert index.nearest(0b111) == (1, 7, 0)
+        offsets, positions = index.find_many([0, 2**63 - 1])
+        assert (offsets.tolist(), positions.tolist()) == ([0, 2, 2], [1, 2])
+        index.save(tmp_path / "index")
+        assert HammingIndex.open(tmp_path / "index").find(0).tolist() == [1, 2]
+
+
 @pytest.mark.parametrize("count", [0, 1, 2, 1000])
 @pytest.mark.parametrize("bits", [64, 40, 1])
 def test_compression_is_undone(tmp_path: Path, bits: int, count: int) -> None:
@@ -180,8 +206,6 @@ def test_refused(tmp_path: Path) -> None:
     odd.write_bytes(b"12345")
     with pytest.raises(DocumentError, match="it has 5 bytes, wanted a multiple of 8"):
         SimhashFile(odd)
-    from roughly import HammingIndex
-
     HammingIndex([1, 2]).save(tmp_path / "index")
     with pytest.raises(DocumentError, match="wanted simhashes"):
         SimhashFile(tmp_path / "index")
@@ -191,9 +215,6 @@ def test_refused(tmp_path: Path) -> None:
         SimhashFile(table)
     with pytest.raises(ParameterError, match="no column of simhashes: wanted c"):
         SimhashFile(table, "c")
-    pq.write_table(pa.table({"a": pa.array([1, None], pa.uint64())}), table)
-    with pytest.raises(ParameterError, match="1 values are missing"):
-        SimhashFile(table)
     table.write_bytes(b"nonsense")
     with pytest.raises(DocumentError, match="cannot read"):
         SimhashFile(table)

@@ -66,8 +66,11 @@ class OwnedHammingIndex {
     std::unique_ptr<HammingIndex> index_;
 };
 
-nb::tuple build(InputArray<uint64_t> values, unsigned bits, const std::vector<ShapeNumbers>& wanted,
-                size_t threads) {
+using BuiltArrays =
+    std::pair<std::vector<std::pair<ShapeNumbers, std::vector<Array<uint64_t>>>>, Array<uint64_t>>;
+
+BuiltArrays build(InputArray<uint64_t> values, unsigned bits,
+                  const std::vector<ShapeNumbers>& wanted, size_t threads) {
     std::vector<TableShape> shapes;
     for (const ShapeNumbers& numbers : wanted) shapes.push_back(shape_from(numbers));
     BuiltHamming built;
@@ -75,19 +78,19 @@ nb::tuple build(InputArray<uint64_t> values, unsigned bits, const std::vector<Sh
         nb::gil_scoped_release release;
         built = build_hamming({values.data(), values.size()}, bits, shapes, threads);
     }
-    nb::list tables;
+    std::vector<std::pair<ShapeNumbers, std::vector<Array<uint64_t>>>> tables;
     for (BuiltTable& table : built.tables) {
-        nb::list arrays;
-        for (auto& array : table.arrays) arrays.append(to_array(std::move(array)));
-        tables.append(nb::make_tuple(numbers_of(table.shape), arrays));
+        tables.emplace_back(numbers_of(table.shape), std::vector<Array<uint64_t>>());
+        for (auto& array : table.arrays) tables.back().second.push_back(to_array(std::move(array)));
     }
-    return nb::make_tuple(tables, to_array(std::move(built.positions)));
+    return {std::move(tables), to_array(std::move(built.positions))};
 }
 
 // As many queries as make starting a thread worth it.
 constexpr size_t slice_queries = 1024;
 
-nb::tuple find_many(const OwnedHammingIndex& self, InputArray<uint64_t> queries, size_t threads) {
+std::pair<Array<int64_t>, Array<int64_t>> find_many(const OwnedHammingIndex& self,
+                                                    InputArray<uint64_t> queries, size_t threads) {
     std::vector<int64_t> positions;
     std::vector<int64_t> offsets(queries.size() + 1);
     {
@@ -113,12 +116,12 @@ nb::tuple find_many(const OwnedHammingIndex& self, InputArray<uint64_t> queries,
             positions.insert(positions.end(), found[slice].begin(), found[slice].end());
         }
     }
-    return nb::make_tuple(to_array(std::move(offsets)), to_array(std::move(positions)));
+    return {to_array(std::move(offsets)), to_array(std::move(positions))};
 }
 
 // For each query the nearest value: its position (-1: none), the value, the distance.
-nb::tuple nearest_many(const OwnedHammingIndex& self, InputArray<uint64_t> queries,
-                       size_t threads) {
+std::tuple<Array<int64_t>, Array<uint64_t>, Array<uint8_t>> nearest_many(
+    const OwnedHammingIndex& self, InputArray<uint64_t> queries, size_t threads) {
     std::vector<int64_t> positions(queries.size(), -1);
     std::vector<uint64_t> values(queries.size());
     std::vector<uint8_t> distances(queries.size(), 65);
@@ -139,8 +142,8 @@ nb::tuple nearest_many(const OwnedHammingIndex& self, InputArray<uint64_t> queri
             };
         });
     }
-    return nb::make_tuple(to_array(std::move(positions)), to_array(std::move(values)),
-                          to_array(std::move(distances)));
+    return {to_array(std::move(positions)), to_array(std::move(values)),
+            to_array(std::move(distances))};
 }
 
 }  // namespace
@@ -171,6 +174,15 @@ void bind_hamming(nb::module_& module) {
             "x"_a, "The positions of all values within k bits, ascending.")
         .def("find_many", find_many, "queries"_a, "threads"_a,
              "The positions for each query, one after the other, and where each query's begin.")
+        .def(
+            "matches",
+            [](const OwnedHammingIndex& self, uint64_t x) {
+                std::vector<std::tuple<uint64_t, uint64_t, uint32_t>> made;
+                for (const HammingMatch& match : self.index().matches(x))
+                    made.emplace_back(match.position, match.simhash, match.distance);
+                return made;
+            },
+            "x"_a, "Position, value and distance of all within k bits, nearest first.")
         .def("nearest_many", nearest_many, "queries"_a, "threads"_a,
              "For each query the nearest value, of these the first: its position (-1: none), the "
              "value and the distance (65: none).")

@@ -1,8 +1,10 @@
 // Hamming distances where values come and go: the part of a growing index that is in memory, joins
 // of queries with stored values that pass by, and the 2007 paper's compressed blocks.
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 
 #include <stdexcept>
+#include <tuple>
 
 #include "bindings.hpp"
 #include "hamming_join.hpp"
@@ -19,8 +21,10 @@ namespace {
 
 constexpr uint32_t none = 65;
 
-// Matches as columns: position (-1: none), simhash, distance (65: none).
-nb::tuple columns_of(const std::vector<HammingMatch>& matches) {
+// Position (-1: none), simhash, distance (65: none).
+using MatchColumns = std::tuple<Array<int64_t>, Array<uint64_t>, Array<uint8_t>>;
+
+MatchColumns columns_of(const std::vector<HammingMatch>& matches) {
     std::vector<int64_t> positions;
     std::vector<uint64_t> values;
     std::vector<uint8_t> distances;
@@ -30,12 +34,12 @@ nb::tuple columns_of(const std::vector<HammingMatch>& matches) {
         values.push_back(match.simhash);
         distances.push_back(static_cast<uint8_t>(match.distance));
     }
-    return nb::make_tuple(to_array(std::move(positions)), to_array(std::move(values)),
-                          to_array(std::move(distances)));
+    return {to_array(std::move(positions)), to_array(std::move(values)),
+            to_array(std::move(distances))};
 }
 
-nb::tuple seen(HammingMemory& self, InputArray<uint64_t> values, InputArray<int64_t> positions,
-               InputArray<uint64_t> simhashes, InputArray<uint8_t> distances, uint64_t first) {
+MatchColumns seen(HammingMemory& self, InputArray<uint64_t> values, InputArray<int64_t> positions,
+                  InputArray<uint64_t> simhashes, InputArray<uint8_t> distances, uint64_t first) {
     if (positions.size() != values.size() || simhashes.size() != values.size() ||
         distances.size() != values.size())
         throw std::invalid_argument("seen: columns that do not belong together");
@@ -51,7 +55,8 @@ nb::tuple seen(HammingMemory& self, InputArray<uint64_t> values, InputArray<int6
     return columns_of(known);
 }
 
-nb::tuple encode(InputArray<uint64_t> sorted, unsigned bits) {
+std::tuple<Array<uint64_t>, Array<uint64_t>, Array<uint64_t>, Array<uint8_t>> encode(
+    InputArray<uint64_t> sorted, unsigned bits) {
     XorBlocks made;
     {
         nb::gil_scoped_release release;
@@ -63,8 +68,8 @@ nb::tuple encode(InputArray<uint64_t> sorted, unsigned bits) {
         made = encode_xor_blocks(values, bits);
     }
     std::vector<uint8_t> lengths(made.lengths.begin(), made.lengths.end());
-    return nb::make_tuple(to_array(std::move(made.blocks)), to_array(std::move(made.keys)),
-                          to_array(std::move(made.ranks)), to_array(std::move(lengths)));
+    return {to_array(std::move(made.blocks)), to_array(std::move(made.keys)),
+            to_array(std::move(made.ranks)), to_array(std::move(lengths))};
 }
 
 Array<uint64_t> decode(InputArray<uint64_t> blocks, InputArray<uint8_t> lengths, unsigned bits,

@@ -20,4 +20,5 @@ NB_MODULE(_core, module) {
     roughly::bind_greedy(module);
     roughly::bind_hamming(module);
     roughly::bind_hamming_stream(module);
+    roughly::bind_simhash(module);
 }

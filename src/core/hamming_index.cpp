@@ -94,6 +94,23 @@ HammingMatch HammingIndex::choose(uint64_t x, const std::vector<uint64_t>& found
     return best;
 }
 
+std::vector<HammingMatch> HammingIndex::matches(uint64_t x) const {
+    std::vector<HammingMatch> made;
+    each({&x, 1}, [&](size_t, const std::vector<uint64_t>& found) {
+        for (const uint64_t one : found) {
+            const uint64_t value = first_ ? one : positions_[one];
+            std::vector<int64_t> positions;
+            place({one}, positions);
+            for (const int64_t position : positions)
+                made.push_back({static_cast<uint64_t>(position), value, distance(value, x)});
+        }
+    });
+    std::sort(made.begin(), made.end(), [](const HammingMatch& a, const HammingMatch& b) {
+        return std::pair(a.distance, a.position) < std::pair(b.distance, b.position);
+    });
+    return made;
+}
+
 std::vector<uint64_t> HammingIndex::values() const {
     if (!first_) return {positions_.begin(), positions_.end()};
     std::vector<uint64_t> sorted;

@@ -62,6 +62,9 @@ class HammingIndex {
         });
     }
 
+    // All matches of a query, nearest first, then by position.
+    std::vector<HammingMatch> matches(uint64_t x) const;
+
     // All values by position.
     std::vector<uint64_t> values() const;
 

@@ -40,7 +40,7 @@ class _Version(argparse.Action):
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of every command."""
-    from roughly.cli import cluster, compare, dedup, demo
+    from roughly.cli import cluster, compare, dedup, demo, hamming, simhash
 
     parser = _Parser(
         prog="roughly",
@@ -51,7 +51,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
-    for command in (cluster, compare, dedup, demo):
+    for command in (cluster, compare, dedup, demo, hamming, simhash):
         command.add_parser(commands)
     return parser
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from roughly.hamming.design import MOST_PROBES, Design, Table, compact, probe_count
 
 # Nanoseconds, measured by bench/hamming.py on two cores of a Zen 4 server: a probe that misses the
-# caches, and one that does not; an entry looked at within a bucket; a simhash in a scan; a group of
+# caches, and one that does not; an entry looked at, the same (long runs are read ahead); a simhash in a scan; a group of
 # the first table that a pointer leads to; finding a place by interpolation; decoding a value of an
 # xor block.
-_PROBE_NS, _CACHED_PROBE_NS = 30.0, 8.0
-_ENTRY_NS = 1.2
+_PROBE_NS, _CACHED_PROBE_NS = 80.0, 15.0
+_ENTRY_NS, _CACHED_ENTRY_NS = 4.0, 1.0
 _SCAN_NS = 0.4
 _GROUP_NS = 60.0
 _SEARCH_NS = 250.0
@@ -73,14 +73,16 @@ def cost(design: Design, coding: str, count: int) -> Cost:
         size += table_bytes
         probes += made
         bits = head_bits(table.key_bits, count) if coding == "elias-fano" else table.key_bits
-        entries = made * count / 2**bits
+        entries = made * count / 2.0**bits
         candidates += entries
-        probe_ns = _CACHED_PROBE_NS if table_bytes < _CACHE_BYTES else _PROBE_NS
+        cached = table_bytes < _CACHE_BYTES
+        probe_ns = _CACHED_PROBE_NS if cached else _PROBE_NS
+        entry_ns = _CACHED_ENTRY_NS if cached or entries > 1000 * made else _ENTRY_NS
         if name in ("elias-fano", "pointer"):
-            nanoseconds += made * probe_ns + entries * _ENTRY_NS
+            nanoseconds += made * probe_ns + entries * entry_ns
             nanoseconds += _groups(table, count) * _GROUP_NS if name == "pointer" else 0.0
         else:
-            nanoseconds += made * _SEARCH_NS * (probe_ns / _PROBE_NS) + entries * _ENTRY_NS
+            nanoseconds += made * _SEARCH_NS * (probe_ns / _PROBE_NS) + entries * entry_ns
             if name == "xor-block":
                 nanoseconds += (made * _XOR_BLOCK_VALUES + entries) * _XOR_VALUE_NS
     return Cost(size, probes, candidates, nanoseconds)
@@ -89,7 +91,7 @@ def cost(design: Design, coding: str, count: int) -> Cost:
 def _groups(table: Table, count: int) -> float:
     """Groups of the first table that a pointer table leads to, expected."""
     bits = min(table.key_bits, head_bits(table.key_bits, count) + 2)
-    return probe_count(bits, table.radius) * count / 2**bits
+    return probe_count(bits, table.radius) * count / 2.0**bits
 
 
 def _bits_each(bits: int, table: Table, coding: str, count: int) -> float:
@@ -102,7 +104,7 @@ def _bits_each(bits: int, table: Table, coding: str, count: int) -> float:
         # its Huffman code takes about two; 18 bytes of each block are no values.
         return max(3.0, bits - count.bit_length() + 3.4) * 1.04
     head = head_bits(table.key_bits, count)
-    directory = 1 + 2**head / count * (1 + 64 / _SAMPLED)
+    directory = 1 + 2.0**head / count * (1 + 64 / _SAMPLED)
     if coding == "elias-fano":
         return directory + bits - head
     extra = min(2, table.key_bits - head)
@@ -132,7 +134,7 @@ def _cheapest_blocks(count: int, bits: int, k: int, entry_ns: float) -> int:
             probes = probe_count(key_bits, table.radius)
             if probes > MOST_PROBES:
                 return float("inf")
-            total += probes * (_LOOKUP_NS + entry_ns * count / 2**key_bits)
+            total += probes * (_LOOKUP_NS + entry_ns * count / 2.0**key_bits)
         return total
 
     return min(range(1, min(k + 1, bits) + 1), key=nanoseconds)

@@ -6,7 +6,7 @@
     JSON      {"bits", "k", "count", "design", "coding",
                "tables": [{"leading" (hex), "radius", "coding", "head", "extra", "pointer",
                            "entries", "arrays": [[offset, words], ...]}],
-               "positions": [offset, words]}
+               "positions": [offset, words], "rows": [offset, words] or null}
     arrays    64-bit words, little-endian, each from a multiple of 64 bytes on
 
 Beside it stand the checksums of storage/checked.py. Opening checks all of them: after that nothing
@@ -53,26 +53,31 @@ class Parts:
     shapes: list[Shape]  # leading bits, radius, coding, head, extra, pointer, entries
     arrays: list[list[Words]]  # those of each table
     positions: Words  # of the first table's values; the values themselves where there is no table
+    rows: npt.NDArray[np.int64] | None  # where each stood, if some were missing
 
     @property
     def nbytes(self) -> int:
-        return self.positions.nbytes + sum(a.nbytes for table in self.arrays for a in table)
+        rows = 0 if self.rows is None else self.rows.nbytes
+        return rows + self.positions.nbytes + sum(a.nbytes for table in self.arrays for a in table)
 
 
 def write_parts(path: Path, parts: Parts) -> None:
     """Writes an index and its checksums; there is all of it, or nothing."""
-    flat = [array for table in parts.arrays for array in table]
-    head = _encode(parts, [0] * (len(flat) + 1))
+    flat: list[npt.NDArray[Any]] = [array for table in parts.arrays for array in table]
+    flat.append(parts.positions)
+    if parts.rows is not None:
+        flat.append(parts.rows)
+    head = _encode(parts, [0] * len(flat))
     # Offsets are as many digits as in the longest case, so that they do not move what they tell.
-    begin = _aligned(_HEADER.size + len(head) + 20 * (len(flat) + 1))
+    begin = _aligned(_HEADER.size + len(head) + 20 * len(flat))
     offsets, place = [], begin
-    for array in [*flat, parts.positions]:
+    for array in flat:
         offsets.append(place)
         place = _aligned(place + array.nbytes)
     head = _encode(parts, offsets)
     with checked_writer(path) as file:
         file.write(_HEADER.pack(_MAGIC, _VERSION, len(head)) + head)
-        for array, offset in zip([*flat, parts.positions], offsets, strict=True):
+        for array, offset in zip(flat, offsets, strict=True):
             file.write(bytes(offset - file.tell()))
             file.write(array.data)
 
@@ -126,6 +131,7 @@ def _encode(parts: Parts, offsets: list[int]) -> bytes:
         "coding": parts.coding,
         "tables": tables,
         "positions": [next(left), len(parts.positions)],
+        "rows": None if parts.rows is None else [next(left), len(parts.rows)],
     }
     return json.dumps(whole).encode()
 
@@ -148,6 +154,7 @@ def _decode(head: dict[str, Any], mapped: CheckedMap) -> Parts:
         shapes,
         arrays,
         mapped.array("<u8", *head["positions"]),
+        None if head["rows"] is None else mapped.array("<i8", *head["rows"]),
     )
 
 

@@ -17,7 +17,9 @@ from roughly.hamming.cost import probes_of, table_coding
 from roughly.hamming.design import MOST_PROBES, Design, check_bits, check_k, parse_design
 from roughly.hamming.file import CODINGS, Parts, Shape, read_parts, write_parts
 from roughly.hamming.plan import choose
+from roughly.hamming.simhash_file import SimhashFile
 from roughly.parameters import check_integer, threads_or_all
+from roughly.simhashing.simhasher import SimhashBatch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +39,8 @@ class Match(NamedTuple):
 
 
 class HammingIndex:
-    """All of `simhashes` (64-bit whole numbers) within `k` bits of a query.
+    """All of `simhashes` (an array of 64-bit whole numbers) within `k` bits of a query.
+    Missing ones, nulls of an Arrow array or None, are never found.
 
     `bits` is how many bits a simhash has; `design` is `auto`, `scan`, `compact:M` or `tables:R`
     (see docs/hamming.md), `coding` is `elias-fano`, `xor-block` or `plain`.
@@ -54,7 +57,7 @@ class HammingIndex:
         threads: int | None = None,
     ) -> None:
         bits, k = check_bits(bits), check_k(k)
-        values = simhash_array(simhashes, bits)
+        values, rows = present(simhashes, bits)
         if coding not in CODINGS[:3]:
             raise ParameterError(
                 f"coding: unknown: {coding!r}, wanted elias-fano, xor-block or plain"
@@ -77,6 +80,7 @@ class HammingIndex:
                 [shape for shape, _ in tables],
                 [arrays for _, arrays in tables],
                 positions,
+                rows,
             )
         )
 
@@ -114,7 +118,7 @@ class HammingIndex:
             parts.bits, parts.k, parts.count, parts.shapes, parts.arrays, parts.positions
         )
         # Bound here: looking it up costs a tenth of a search.
-        self._find = self._tables.find
+        self._find = self._tables.find if parts.rows is None else self._find_row
         self._largest = 2**parts.bits - 1
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -127,6 +131,14 @@ class HammingIndex:
             simhash = check_simhash(simhash, self.bits)
         return self._find(simhash)
 
+    def _find_row(self, simhash: int) -> npt.NDArray[np.int64]:
+        return self._rows(self._tables.find(simhash))
+
+    def _rows(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Where the simhashes that are there stood among all."""
+        rows = self._parts.rows
+        return positions if rows is None else rows[positions]
+
     def find_many(
         self, simhashes: Any, *, threads: int | None = None
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -134,7 +146,13 @@ class HammingIndex:
         positions[offsets[i]:offsets[i + 1]]."""
         queries = simhash_array(simhashes, self.bits)
         offsets, positions = self._tables.find_many(queries, threads_or_all(threads))
-        return offsets, positions
+        return offsets, self._rows(positions)
+
+    def matches(self, simhash: int) -> list[Match]:
+        """All stored simhashes within k bits with their distances, nearest first."""
+        found = self._tables.matches(check_simhash(simhash, self.bits))
+        rows = self._parts.rows
+        return [Match(p if rows is None else int(rows[p]), x, far) for p, x, far in found]
 
     def nearest(self, simhash: int) -> Match | None:
         """The nearest stored simhash within k bits, of equally near ones the first."""
@@ -142,10 +160,10 @@ class HammingIndex:
         positions, values, distances = self._tables.nearest_many(queries, 1)
         if positions[0] < 0:
             return None
-        return Match(int(positions[0]), int(values[0]), int(distances[0]))
+        return Match(int(self._rows(positions)[0]), int(values[0]), int(distances[0]))
 
     def simhashes(self) -> npt.NDArray[np.uint64]:
-        """All stored simhashes by position."""
+        """All stored simhashes by position; missing ones are left out."""
         return self._tables.values()
 
     def __len__(self) -> int:
@@ -181,17 +199,14 @@ class HammingIndex:
 
 
 def simhash_array(simhashes: Any, bits: int = 64) -> npt.NDArray[np.uint64]:
-    """Simhashes from anything that is an array or a sequence of whole numbers."""
+    """Simhashes from an array, or a sequence, of whole numbers."""
     import numpy as np
 
-    values = simhashes
-    if hasattr(values, "to_numpy") and not isinstance(values, np.ndarray):
-        values = values.to_numpy()
     try:
-        if isinstance(values, np.ndarray):
-            values = values.astype(np.uint64, "C", "same_kind", copy=False)
+        if isinstance(simhashes, np.ndarray):
+            values = simhashes.astype(np.uint64, "C", "same_kind", copy=False)
         else:
-            values = np.array([check_simhash(value, bits) for value in values], np.uint64)
+            values = np.array([check_simhash(value, bits) for value in simhashes], np.uint64)
     except TypeError as error:
         raise ParameterError(
             f"simhashes: wrong type: {getattr(simhashes, 'dtype', type(simhashes).__name__)},"
@@ -199,10 +214,34 @@ def simhash_array(simhashes: Any, bits: int = 64) -> npt.NDArray[np.uint64]:
         ) from error
     if values.ndim != 1:
         raise ParameterError(f"simhashes: {values.ndim} dimensions, wanted 1")
-    if bits < 64 and len(values) and int(values.max()) >> bits:
+    if bits < 64 and len(values):
         check_simhash(int(values.max()), bits)
     made: npt.NDArray[np.uint64] = np.ascontiguousarray(values)
     return made
+
+
+def present(
+    simhashes: Any, bits: int = 64
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64] | None]:
+    """The simhashes of an array, and the positions of each where some are missing: documents
+    without features have none. Arrow arrays mark them as null, lists by None."""
+    import numpy as np
+
+    if isinstance(simhashes, SimhashFile):
+        return simhash_array(simhashes.read(), bits), simhashes.missing()
+    if isinstance(simhashes, SimhashBatch):
+        simhashes = simhashes.to_arrow()
+    if isinstance(simhashes, (list, tuple)) and None in simhashes:
+        rows = np.array([i for i, x in enumerate(simhashes) if x is not None], np.int64)
+        return simhash_array([x for x in simhashes if x is not None], bits), rows
+    if hasattr(simhashes, "null_count"):  # an Arrow array, chunked or not
+        if simhashes.null_count:
+            rows = np.flatnonzero(np.asarray(simhashes.is_valid()))
+            return simhash_array(simhashes.drop_null().to_numpy(), bits), rows
+        simhashes = simhashes.to_numpy()
+    elif hasattr(simhashes, "to_numpy"):
+        simhashes = simhashes.to_numpy()
+    return simhash_array(simhashes, bits), None
 
 
 def check_simhash(value: object, bits: int) -> int:

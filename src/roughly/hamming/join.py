@@ -14,7 +14,7 @@ from roughly import _core
 from roughly.errors import MismatchError
 from roughly.hamming.cost import join_blocks
 from roughly.hamming.design import check_bits, check_k
-from roughly.hamming.index import simhash_array
+from roughly.hamming.index import present, simhash_array
 from roughly.hamming.simhash_file import CHUNK_BYTES, SimhashFile
 from roughly.parameters import threads_or_all
 
@@ -46,16 +46,20 @@ def join(
 ) -> Iterator[JoinedChunk]:
     """Joins `queries` with `stored`, a SimhashFile or an array, chunk by chunk."""
     bits, k = check_bits(bits), check_k(k)
-    asked = simhash_array(queries, bits)
+    asked, asked_rows = present(queries, bits)
     threads = threads_or_all(threads)
     tables = _core.HammingJoin(asked, bits, k, join_blocks(len(asked), bits, k), threads)
+    stored_rows = stored.missing() if isinstance(stored, SimhashFile) else None
+    if not isinstance(stored, SimhashFile):
+        stored, stored_rows = present(stored, bits)
     for first, values in _chunks(stored, bits, begin_chunk, end_chunk, threads):
         rows = tables.probe(values, first, threads)
         where, query = rows[:, 0], rows[:, 1]
         found, wanted = values[(where - first).astype("i8")], asked[query.astype("i8")]
+        places, numbers = where.astype("i8"), query.astype("i8")
         yield JoinedChunk(
-            where.astype("i8"),
-            query.astype("i8"),
+            places if stored_rows is None else stored_rows[places],
+            numbers if asked_rows is None else asked_rows[numbers],
             found,
             wanted,
             _distance(found, wanted),

@@ -127,3 +127,14 @@ def fewest_tables(bits: int, k: int, count: int, least_key_bits: int) -> tuple[i
 def expected_matches(count: int, bits: int, k: int) -> float:
     """Simhashes within k of one, if all are random: the paper's section 2 assumption."""
     return count * sum(comb(bits, ones) for ones in range(k + 1)) / 2.0**bits
+
+
+def most_key_bits(bits: int, k: int, count: int, tables: int) -> int:
+    """The other question of 3.1.2: the most leading bits that so many tables can have."""
+    for key_bits in range(bits, 0, -1):
+        try:
+            if fewest_tables(bits, k, count, key_bits)[0] <= tables:
+                return key_bits
+        except ParameterError:
+            continue
+    raise ParameterError(f"tables: too few: {tables}, wanted at least {k + 1} for k = {k}")

@@ -1,11 +1,14 @@
 """Files of simhashes: read whole, or passed by in chunks that are independent of one another.
 
-    plain        64-bit whole numbers, little-endian, one after the other
+    binary       64-bit whole numbers, little-endian, one after the other: .u64, .bin, and whatever
+                 is none of the others
     compressed   sorted, in the 2007 paper's blocks (3.2); `write_compressed` makes them
-    Parquet, Arrow (.parquet, .arrow, .feather)    a column of 64-bit whole numbers
+    table        .parquet, .arrow, .feather: a column of 64-bit whole numbers, nulls left out
+    text         what `roughly simhash` writes besides: .jsonl, or lines of hexadecimal digits
 
-A chunk is 64 MiB of the file, as in the paper (3.3): a file of any size is read with the memory of
-two. A compressed file is checked block by block as it is read; its layout:
+A chunk is 64 MiB, as in the paper (3.3). A binary or compressed file of any size is read with the
+memory of two chunks; tables and text are read whole. A compressed file is checked block by block
+as it is read; its layout:
 
     8 bytes   RGHLYXOR
     4 bytes   format version, 1
@@ -30,6 +33,7 @@ from roughly import _core
 from roughly.documents.file import printable, reason
 from roughly.errors import DamageError, DocumentError, ParameterError
 from roughly.parameters import threads_or_all
+from roughly.simhashing.simhash_file import is_simhash_file, read_simhashes
 from roughly.storage.checked import CheckedMap, checked_writer
 
 if TYPE_CHECKING:
@@ -45,6 +49,7 @@ _MAGIC = b"RGHLYXOR"
 _VERSION = 1
 _HEADER = struct.Struct("<8sIIQQ65s31x")
 _TABLES = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
+_BINARY = (".u64", ".bin")
 
 
 class SimhashFile:
@@ -62,15 +67,20 @@ class SimhashFile:
             raise DocumentError(f"{self._name}: cannot read: {reason(error)}") from error
         self._map: CheckedMap | None = None
         self.bits = 64
-        table = _TABLES.get(self.path.suffix.lower())
-        if table:
-            self.kind = table
-            self._open_table()
+        self._rows: npt.NDArray[np.int64] | None = None
+        suffix = self.path.suffix.lower()
+        if suffix in _TABLES:
+            self.kind = "table"
+            self._open_table(_TABLES[suffix])
         elif begin == _MAGIC:
             self.kind = "compressed"
             self._open_compressed()
+        elif suffix not in _BINARY and is_simhash_file(self.path):
+            self.kind = "text"
+            found = read_simhashes(self.path)
+            self._take(found.simhashes, found.empty)
         else:
-            self.kind = "plain"
+            self.kind = "binary"
             if begin[:5] == _MAGIC[:5]:
                 raise DocumentError(
                     f"{self._name}: cannot read: it begins with {begin!r}, wanted simhashes",
@@ -83,6 +93,10 @@ class SimhashFile:
                     hint="name Parquet files .parquet and Arrow files .arrow",
                 )
             self.count = self._size // 8
+
+    def missing(self) -> npt.NDArray[np.int64] | None:
+        """The places of those that are there, or None if all are."""
+        return self._rows
 
     @property
     def chunks(self) -> int:
@@ -121,7 +135,7 @@ class SimhashFile:
 
         first = number * (CHUNK_BYTES // 8)
         count = min(CHUNK_BYTES // 8, self.count - first)
-        if self.kind == "plain":
+        if self.kind == "binary":
             try:
                 values = np.fromfile(self.path, "<u8", count, offset=first * 8)
             except OSError as error:
@@ -131,7 +145,7 @@ class SimhashFile:
             return first, values
         if self.kind == "compressed":
             return self._compressed_chunk(number, threads)
-        return first, self._table[first : first + count]
+        return first, self._values[first : first + count]
 
     # --- compressed -------------------------------------------------------------------------------
 
@@ -177,50 +191,62 @@ class SimhashFile:
 
     # --- tables -----------------------------------------------------------------------------------
 
-    def _open_table(self) -> None:
+    def _open_table(self, form: str) -> None:
         import pyarrow as pa
 
         try:
-            self._table = _column(self._read_table(), self._column, self._name)
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise DocumentError(f"{self._name}: cannot read: {error}") from error
-        self.count = len(self._table)
+            if form == "parquet":
+                import pyarrow.parquet as pq
 
-    def _read_table(self) -> Any:
-        if self.kind == "parquet":
-            import pyarrow.parquet as pq
+                schema = pq.read_schema(self.path)
+                name = self._column_name(schema)
+                table = pq.read_table(self.path, columns=[name])
+            else:
+                import pyarrow.feather as feather
 
-            wanted = [self._column] if self._column else None
-            names = pq.read_schema(self.path).names
-            if wanted and wanted[0] not in names:
-                wanted = None
-            return pq.read_table(self.path, columns=wanted)
-        import pyarrow.feather as feather
+                table = feather.read_table(self.path)
+                name = self._column_name(table.schema)
+        except (pa.ArrowException, OSError) as error:
+            raise DocumentError(
+                f"{self._name}: cannot read: {' '.join(str(error).split())[:200]}"
+            ) from error
+        self._take_column(table.column(name))
 
-        return feather.read_table(self.path)
+    def _column_name(self, schema: Any) -> str:
+        """The column of simhashes: the one named, or `simhash`, or the only one of numbers."""
+        import pyarrow as pa
 
+        whole = [field.name for field in schema if pa.types.is_integer(field.type)]
+        name = self._column
+        if name is None:
+            name = "simhash" if "simhash" in whole else whole[0] if len(whole) == 1 else None
+        if name is None or name not in whole:
+            raise ParameterError(
+                f"{self._name}: no column of simhashes: wanted {name or 'simhash'}, of 64-bit whole"
+                f" numbers; it has {', '.join(schema.names) or 'none'}",
+                hint="name one with --column",
+            )
+        return name
 
-def _column(table: Any, name: str | None, file: str) -> Simhashes:
-    """The column of simhashes: the one named, or `simhash`, or the only one of whole numbers."""
-    import numpy as np
-    import pyarrow as pa
+    def _take_column(self, column: Any) -> None:
+        import numpy as np
+        import pyarrow as pa
 
-    whole = [field.name for field in table.schema if pa.types.is_integer(field.type)]
-    if name is None:
-        name = "simhash" if "simhash" in whole else whole[0] if len(whole) == 1 else None
-    if name not in whole:
-        raise ParameterError(
-            f"{file}: no column of simhashes: wanted {name or 'simhash'}, of 64-bit whole numbers;"
-            f" it has {', '.join(table.schema.names) or 'none'}",
-            hint="name one with --column",
-        )
-    values = table.column(name).combine_chunks()
-    if values.null_count:
-        raise ParameterError(f"{file}: column {name}: {values.null_count:,} values are missing")
-    if values.type == pa.int64():
-        return values.to_numpy().view(np.uint64)  # the same bits
-    made: Simhashes = values.cast(pa.uint64()).to_numpy()
-    return made
+        empty = np.asarray(column.is_null())
+        column = column.fill_null(0)
+        # Many programs have signed numbers only: the same 64 bits.
+        wide = column.cast(pa.int64()) if pa.types.is_signed_integer(column.type) else column
+        values = wide.to_numpy()
+        self._take(values.astype(np.uint64, casting="unsafe", copy=False), empty)
+
+    def _take(self, values: Simhashes, empty: npt.NDArray[np.bool_]) -> None:
+        import numpy as np
+
+        if empty.any():
+            self._rows = np.flatnonzero(~empty)
+            values = values[self._rows]
+        self._values = values
+        self.count = len(values)
 
 
 def write_compressed(path: str | os.PathLike[str], simhashes: Simhashes, bits: int = 64) -> None:
