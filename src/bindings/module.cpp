@@ -18,5 +18,7 @@ NB_MODULE(_core, module) {
     roughly::bind_checksum(module);
     roughly::bind_mapping(module);
     roughly::bind_greedy(module);
+    roughly::bind_hamming(module);
+    roughly::bind_hamming_stream(module);
     roughly::bind_simhash(module);
 }

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from roughly.clustering import Clusters, cluster
     from roughly.corpus import Corpus
     from roughly.deduplication import Deduplicated, dedup
+    from roughly.hamming import HammingIndex, SeenIndex
     from roughly.simhashing.frequency import DocumentFrequencies
 
 __all__ = [
@@ -26,11 +27,13 @@ __all__ = [
     "DocumentError",
     "DocumentFrequencies",
     "Estimate",
+    "HammingIndex",
     "MismatchError",
     "ParameterError",
     "Parameters",
     "Passage",
     "RoughlyError",
+    "SeenIndex",
     "SimhashBatch",
     "Simhasher",
     "Sketch",
@@ -65,6 +68,10 @@ def __getattr__(name: str) -> Any:
         from roughly import deduplication
 
         return getattr(deduplication, name)
+    if name in ("HammingIndex", "SeenIndex"):
+        from roughly import hamming
+
+        return getattr(hamming, name)
     if name == "DocumentFrequencies":
         from roughly.simhashing.frequency import DocumentFrequencies
 
