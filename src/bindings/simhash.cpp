@@ -116,7 +116,7 @@ void bind_simhash(nb::module_& module) {
                          flags_of(html));
             },
             "source"_a, "maker"_a, "content_type"_a, "threads"_a, "simd"_a = "",
-            "html"_a = nb::none(), "Counts a batch of documents. One caller at a time.")
+            "html"_a = nb::none(), "Counts a batch of documents.")
         .def(
             "result",
             [](const FrequencyCounter& self) {
@@ -124,7 +124,7 @@ void bind_simhash(nb::module_& module) {
                 std::vector<uint32_t> counts;
                 {
                     nb::gil_scoped_release release;
-                    for (const auto& [feature, count] : self.table().sorted()) {
+                    for (const auto& [feature, count] : self.counts()) {
                         features.push_back(feature);
                         counts.push_back(count);
                     }

@@ -297,4 +297,14 @@ void FrequencyCounter::add(std::span<const DocumentView> documents,
                       });
 }
 
+uint64_t FrequencyCounter::documents() const {
+    const std::lock_guard lock(mutex_);
+    return documents_;
+}
+
+std::vector<std::pair<uint64_t, uint32_t>> FrequencyCounter::counts() const {
+    const std::lock_guard lock(mutex_);
+    return table_.sorted();
+}
+
 }  // namespace roughly

@@ -7,7 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "batch.hpp"
@@ -51,17 +53,23 @@ SimhashColumns simhash_pairs(std::span<const DocumentView> features,
                              std::span<const double> weights, std::span<const int64_t> offsets,
                              uint64_t seed, size_t threads, Simd level);
 
-// Counts how many documents have each feature. One caller at a time.
+// Counts how many documents have each feature. Any thread may call it.
 class FrequencyCounter {
    public:
     void add(std::span<const DocumentView> documents, const SimhashParameters& parameters,
              ContentType content_type, size_t threads, Simd level,
              std::span<const uint8_t> html = {});
 
-    uint64_t documents() const { return documents_; }
+    uint64_t documents() const;
+
+    // All features with their counts, in the order of the features.
+    std::vector<std::pair<uint64_t, uint32_t>> counts() const;
+
+    // The table itself, to be used when nothing is added any more.
     const FeatureTable& table() const { return table_; }
 
    private:
+    mutable std::mutex mutex_;
     FeatureTable table_;
     uint64_t documents_ = 0;
 };

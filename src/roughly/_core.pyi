@@ -358,7 +358,7 @@ class FrequencyCounter:
         """Documents counted so far."""
 
     def add(self, source: object, maker: FeatureMaker, content_type: str, threads: int, simd: str = '', html: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
-        """Counts a batch of documents. One caller at a time."""
+        """Counts a batch of documents."""
 
     def result(self) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]]:
         """The features, ascending, and how many documents have each."""

@@ -233,7 +233,7 @@ class Simhasher:
 
 
 class FrequencyCounter:
-    """Counts in how many documents each feature is. One thread at a time."""
+    """Counts in how many documents each feature is; any thread may add to it."""
 
     def __init__(
         self, parameters: SimhashParameters, maker: _core.FeatureMaker, threads: int
