@@ -49,6 +49,19 @@ template <typename Run>
     }
 }
 
+inline void prefetch_bucket(const EliasFanoView& view, uint64_t bucket) {
+    const uint64_t* from = &view.upper[view.samples[bucket / ef_sample] / 64];
+    __builtin_prefetch(from);
+    // Two bits a bucket, as a rule.
+    __builtin_prefetch(from + 2);
+}
+
+void prepare(const EliasFanoView& view, const BucketProbes& wanted) {
+    for (size_t q = 0; q < wanted.count; ++q)
+        for (size_t i = 0; i < wanted.flip_count && i < slice_flips; ++i)
+            prefetch_bucket(view, wanted.heads[q] ^ wanted.flips[i]);
+}
+
 // Memory answers late, but many questions at once: every step first asks for what the next needs.
 void probe(const EliasFanoView& view, const BucketProbes& wanted, ProbeSink sink, void* context) {
     EliasFanoBucket found[slice_probes];
@@ -56,15 +69,7 @@ void probe(const EliasFanoView& view, const BucketProbes& wanted, ProbeSink sink
         const auto each = [&](auto&& step) {
             each_probe(wanted, query, queries, first, flips, step);
         };
-        each([&](size_t, size_t, uint64_t bucket, uint64_t) {
-            __builtin_prefetch(&view.samples[bucket / ef_sample]);
-        });
-        each([&](size_t, size_t, uint64_t bucket, uint64_t) {
-            const uint64_t* from = &view.upper[view.samples[bucket / ef_sample] / 64];
-            __builtin_prefetch(from);
-            // Two bits a bucket, as a rule.
-            __builtin_prefetch(from + bucket % ef_sample / 32);
-        });
+        each([&](size_t, size_t, uint64_t bucket, uint64_t) { prefetch_bucket(view, bucket); });
         each([&](size_t probe, size_t, uint64_t bucket, uint64_t) {
             found[probe] = locate(view, bucket);
             if (found[probe].count == 0) return;
@@ -166,4 +171,5 @@ void probe_buckets(const BucketView& view, const uint64_t* values, size_t count,
     }
 }
 
-const HammingKernels kernels{locate, probe, scan_packed, scan_values, probe_chain, probe_buckets};
+const HammingKernels kernels{locate,      prepare,     probe,        scan_packed,
+                             scan_values, probe_chain, probe_buckets};
