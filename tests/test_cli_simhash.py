@@ -92,6 +92,20 @@ def test_files(shell: Shell, folder: Path, name: str) -> None:
     assert read_simhashes(folder / name).empty.tolist() == [False, False, True, True, False]
 
 
+def test_devices_stay_devices(shell: Shell, folder: Path) -> None:
+    shown = shell.ok("simhash", "in.jsonl", "--quiet")
+    assert shell.ok("simhash", "in.jsonl", "--quiet", "-o", "-") == shown
+    assert shell.ok("simhash", "in.jsonl", "--quiet", "-o", "/dev/null") == ""
+    assert Path("/dev/null").is_char_device()
+    (folder / "target.txt").write_text("old")
+    (folder / "link.txt").symlink_to("target.txt")
+    shell.ok("simhash", "in.jsonl", "--quiet", "-o", "link.txt", "--force")
+    assert (folder / "link.txt").is_symlink()
+    assert len((folder / "target.txt").read_text().splitlines()) == len(PAGES)
+    assert "it is no file" in shell.error("simhash", "in.jsonl", "--count-frequencies", "/dev/null")
+    assert Path("/dev/null").is_char_device()
+
+
 def test_options_are_those_of_a_simhasher(shell: Shell, folder: Path) -> None:
     (folder / "words.txt").write_text("One, two\nthree")
     found = shell.rows(
@@ -184,6 +198,12 @@ def test_distribution_of_a_file_is_the_same(shell: Shell, crawl: Path) -> None:
     assert one["leading"] == two["leading"]
     assert one["buckets"] == two["buckets"]
     assert two["spikes"][0]["examples"][0]["id"] == "error0"
+    shell.ok("simhash", "crawl.jsonl", "-o", "again.txt")
+    both = json.loads(shell.ok("hamming", "distribution", "crawl.parquet", "again.txt", "--json"))
+    assert both["buckets"] == [2 * count for count in one["buckets"]]
+    shell.ok("simhash", "crawl.jsonl", "-o", "other.parquet", "--seed", "1")
+    mixed = shell.error("hamming", "distribution", "crawl.parquet", "other.parquet")
+    assert "seed=0 against seed=1" in mixed
     refused = shell.error("hamming", "distribution", "crawl.parquet", "--stem", "english")
     assert "--stem: cannot change simhashes" in refused
 

@@ -170,6 +170,22 @@ def test_any_number_of_terms(simd: str) -> None:
         assert core_batch([b" ".join(document)], simd=simd) == [wanted], count
 
 
+def test_more_words_than_are_remembered() -> None:
+    """What became of 16,384 tokens is kept; others take their places, and frequent ones return."""
+    endings = ("ing", "ational", "s", "", "ness", "7")
+    chosen = random.Random(9)
+    document = []
+    for number in range(9000 if not FULL else 40_000):
+        letters = "".join(chr(97 + int(digit)) for digit in str(number * 7919))
+        document += [
+            (letters + chosen.choice(endings)).encode(),
+            chosen.choice([b"the", b"hoping"]),
+        ]
+    wanted = reference.simhash(document, 1, 2, "count", STOP_WORDS, True)
+    text = b" ".join(document)
+    assert core_batch([text, b"the", text], "phrases:2", filtered=True) == [wanted, None, wanted]
+
+
 @pytest.mark.parametrize("simd", LEVELS)
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_threads_make_no_difference(simd: str, threads: int) -> None:

@@ -79,6 +79,18 @@ def test_text_forms_by_hand(tmp_path: Path) -> None:
         assert (tmp_path / name).read_text() == text
 
 
+def test_binary_by_hand(tmp_path: Path) -> None:
+    path = tmp_path / "s.u64"
+    write(path, ["a", "b", "c"], [1, None, 2**63])
+    assert path.read_bytes() == bytes([1, *[0] * 14, 128])
+    assert is_simhash_file(path)
+    assert read(path) == (["#1", "#2"], [1, 2**63])
+    path.write_bytes(b"1234567")
+    assert not is_simhash_file(path)
+    with pytest.raises(DocumentError, match="it has 7 bytes, wanted a multiple of 8"):
+        read_simhashes(path)
+
+
 def test_parquet_has_types_and_parameters(tmp_path: Path) -> None:
     path = tmp_path / "s.parquet"
     write(path, ["a", "b"], [2**63, None])
@@ -151,7 +163,13 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_forms() -> None:
-    named = {"a.parquet": "parquet", "A.JSONL": "jsonl", "a.json.gz": "jsonl", "a": "plain"}
+    named = {
+        "a.parquet": "parquet",
+        "A.JSONL": "jsonl",
+        "a.json.gz": "jsonl",
+        "a": "plain",
+        "b.u64": "binary",
+    }
     assert {name: form_of(name) for name in named} == named
     assert hexadecimal(np.array([1, 2**64 - 1], np.uint64)).to_pylist() == [
         "0" * 15 + "1",

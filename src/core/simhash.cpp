@@ -35,6 +35,7 @@ class Worker {
     Worker(const SimhashParameters& parameters, const Keys& keys, Simd level)
         : parameters_(parameters),
           level_(level),
+          terms_(keys, parameters.stop_words, parameters.stem),
           set_(64, level),
           counter_(level),
           weighted_(level) {
@@ -74,9 +75,13 @@ class Worker {
             size = html_text_.size;
         }
         tokenize(level_, text, size, tokens_);
-        const size_t tokens = tokens_.count;
-        make_terms(tokens_, parameters_.stop_words, parameters_.stem ? &stemmer_ : nullptr);
-        return tokens;
+        term_count_ = tokens_.count;
+        if (terms_.changes()) {
+            hashes_.reserve(tokens_.count);
+            shinglers_[0].hash_tokens(tokens_, 0, tokens_.count, hashes_.data());
+            term_count_ = terms_.map(tokens_, hashes_.data());
+        }
+        return tokens_.count;
     }
 
     template <typename Take>
@@ -84,14 +89,17 @@ class Worker {
         size_t width = parameters_.first_width;
         for (Shingler& shingler : shinglers_) {
             // All terms of a short document are its only run of the first width.
-            if (width > parameters_.first_width && tokens_.count < width) break;
-            shingler.fingerprints(tokens_, take_chunk);
+            if (width > parameters_.first_width && term_count_ < width) break;
+            if (terms_.changes())
+                shingler.fingerprints(hashes_.data(), term_count_, take_chunk);
+            else
+                shingler.fingerprints(tokens_, take_chunk);
             ++width;
         }
     }
 
     void append_distinct(Sequence<uint64_t>& out) {
-        set_.clear(tokens_.count * shinglers_.size());
+        set_.clear(term_count_ * shinglers_.size());
         each_feature([&](const uint64_t* values, size_t count) { set_.add(values, count); });
         set_.size();
         set_.append_multiples(1, no_limit, out);
@@ -117,12 +125,14 @@ class Worker {
     const SimhashParameters& parameters_;
     Simd level_;
     std::vector<Shingler> shinglers_;
+    TermMap terms_;
     FingerprintSet set_;
     BitCounter counter_;
     WeightedBits weighted_;
     HtmlText html_text_;
     Tokens tokens_;
-    Stemmer stemmer_;
+    size_t term_count_ = 0;
+    Buffer<uint64_t> hashes_;  // of the terms, where these are not the tokens
     Buffer<uint32_t> weights_;
 };
 

@@ -4,13 +4,14 @@
 #include <bit>
 #include <cstring>
 
+#include "shingle.hpp"
 #include "stem.hpp"
 
 namespace roughly {
 
 namespace {
 
-constexpr int log_known = 12;  // stems remembered: 192 KiB, in the second-level cache
+constexpr int log_known = 14;  // terms remembered: 256 KiB, in the second-level cache
 
 inline uint64_t load(const uint8_t* bytes) {
     uint64_t word;
@@ -18,19 +19,13 @@ inline uint64_t load(const uint8_t* bytes) {
     return word;
 }
 
-// The first `size` of eight bytes.
-inline uint64_t load_some(const uint8_t* bytes, size_t size) {
-    if (size >= 8) return load(bytes);
-    return load(bytes) & ((uint64_t{1} << (8 * size)) - 1);
-}
-
 inline uint64_t mixed(uint64_t word) { return word * 0x9E3779B97F4A7C15u; }
 
 }  // namespace
 
 StopWords::StopWords(const std::vector<std::string>& words) {
-    const int log_slots =
-        std::max(8, static_cast<int>(std::bit_width(4 * words.size())));  // a quarter full
+    // At most a quarter full, so that looking for what is not there ends soon.
+    const int log_slots = std::max(8, static_cast<int>(std::bit_width(4 * words.size())));
     slots_.assign(size_t{1} << log_slots, 0);
     shift_ = 64 - log_slots;
     for (const std::string& word : words) {
@@ -48,57 +43,43 @@ size_t StopWords::place(uint64_t begin, size_t size) const { return mixed(begin 
 
 bool StopWords::contains(const uint8_t* token, size_t size) const {
     if (size > longest_) return false;
-    for (size_t at = place(load_some(token, size), size); slots_[at];
-         at = (at + 1) & (slots_.size() - 1)) {
+    const uint64_t begin =
+        size >= 8 ? load(token) : load(token) & ((uint64_t{1} << (8 * size)) - 1);
+    for (size_t at = place(begin, size); slots_[at]; at = (at + 1) & (slots_.size() - 1)) {
         const std::string& word = words_[slots_[at] - 1];
         if (word.size() == size && std::memcmp(word.data(), token, size) == 0) return true;
     }
     return false;
 }
 
-size_t Stemmer::stem(uint8_t* token, size_t size) {
-    if (size <= 2 || size > 16) return stem_english(token, size);
-    if (known_.empty()) known_.resize(size_t{1} << log_known);
-    const uint64_t word[2] = {load_some(token, size),
-                              size > 8 ? load_some(token + 8, size - 8) : 0};
-    Known& known = known_[mixed(word[0] ^ mixed(word[1] + size)) >> (64 - log_known)];
-    if (known.word_size != size || known.word[0] != word[0] || known.word[1] != word[1]) {
-        const size_t stem_size = stem_english(token, size);
-        uint64_t stem[2] = {};
-        std::memcpy(stem, token, stem_size);
-        known = {{word[0], word[1]}, {stem[0], stem[1]}, size, stem_size};
-        return stem_size;
-    }
-    std::memcpy(token, known.stem, known.stem_size);
-    return known.stem_size;
+TermMap::TermMap(const Keys& keys, const StopWords* stop_words, bool stem)
+    : keys_(keys), stop_words_(stop_words), stem_(stem) {
+    if (changes()) known_.assign(size_t{1} << log_known, Known{none, none});
 }
 
-void make_terms(Tokens& tokens, const StopWords* stop_words, Stemmer* stemmer) {
-    if (!stop_words && !stemmer) return;
-    uint8_t* const canonical = tokens.canonical.data();
-    uint32_t begin = 0, position = 0;
+uint64_t TermMap::term_of(const uint8_t* token, size_t size, uint64_t hash) const {
+    if (stop_words_ && stop_words_->contains(token, size)) return none;
+    if (!stem_ || size > longest_word) return hash;
+    uint8_t word[longest_word + 16] = {};
+    std::memcpy(word, token, size);
+    return hash_token(word, stem_english(word, size), keys_);
+}
+
+size_t TermMap::map(const Tokens& tokens, uint64_t* hashes) {
+    const uint8_t* const canonical = tokens.canonical.data();
     size_t kept = 0;
     for (size_t i = 0; i < tokens.count; ++i) {
-        const uint32_t end = tokens.ends[i];
-        uint8_t* const token = canonical + begin;
-        size_t size = end - begin;
-        begin = end + 1;
-        if (stop_words && stop_words->contains(token, size)) continue;
-        if (stemmer) size = stemmer->stem(token, size);
-        if (size <= 16 && position + 16 <= begin) {
-            // A whole vector, where nothing is overwritten that is still wanted.
-            uint8_t copy[16];
-            std::memcpy(copy, token, 16);
-            std::memcpy(canonical + position, copy, 16);
-        } else {
-            std::memmove(canonical + position, token, size);
+        const uint64_t hash = hashes[i];
+        Known& known = known_[mixed(hash) >> (64 - log_known)];
+        if (known.token != hash) [[unlikely]] {
+            const uint32_t begin = tokens.begin(i);
+            known = {hash, term_of(canonical + begin, tokens.ends[i] - begin, hash)};
         }
-        position += static_cast<uint32_t>(size);
-        tokens.ends[kept++] = position;
-        canonical[position++] = ' ';
+        // Which words are stop words cannot be predicted: no branch.
+        hashes[kept] = known.term;
+        kept += known.term != none;
     }
-    tokens.count = kept;
-    tokens.canonical_size = position;
+    return kept;
 }
 
 }  // namespace roughly

@@ -1,5 +1,7 @@
 // What stands between a document's tokens and its terms: stop words go, and words become stems
-// (docs/simhash.md). Both work in place on the canonical form, which only becomes shorter.
+// (docs/simhash.md). Features depend on the hashes of tokens alone, so it is these that are
+// changed: what becomes of a frequent word is remembered by its hash, and its letters are not
+// looked at again.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "key.hpp"
 #include "token.hpp"
 
 namespace roughly {
@@ -28,23 +31,31 @@ class StopWords {
     int shift_ = 0;
 };
 
-// English stems, those of frequent words remembered. One Stemmer per thread.
-class Stemmer {
+// One TermMap per thread.
+class TermMap {
    public:
-    // Changes the token in place; returns the size of its stem. 16 bytes are read.
-    size_t stem(uint8_t* token, size_t size);
+    // No stop words if null; `keys` and `stop_words` must live as long.
+    TermMap(const Keys& keys, const StopWords* stop_words, bool stem);
+
+    // Whether terms are anything but the tokens.
+    bool changes() const { return stop_words_ || stem_; }
+
+    // Turns the hashes of the tokens into those of the terms, in place; returns how many are left.
+    size_t map(const Tokens& tokens, uint64_t* hashes);
 
    private:
     struct Known {
-        uint64_t word[2];
-        uint64_t stem[2];
-        size_t word_size = 0;  // 0: nothing is here
-        size_t stem_size;
+        uint64_t token;  // hash, or `none` where nothing is known
+        uint64_t term;   // hash, or `none` for a stop word
     };
+    static constexpr uint64_t none = ~uint64_t{0};  // no hash is that large
+
+    uint64_t term_of(const uint8_t* token, size_t size, uint64_t hash) const;
+
+    const Keys& keys_;
+    const StopWords* stop_words_;
+    bool stem_;
     std::vector<Known> known_;
 };
-
-// Leaves out what is in `stop_words`, then takes stems; either may be missing.
-void make_terms(Tokens& tokens, const StopWords* stop_words, Stemmer* stemmer);
 
 }  // namespace roughly

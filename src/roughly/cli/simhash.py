@@ -36,8 +36,8 @@ examples:
   roughly simhash docs.jsonl --count-frequencies docs.frequencies
   roughly simhash docs.jsonl --frequencies docs.frequencies -o docs.txt
 
-OUT is Parquet, JSON Lines or plain (digits, tab, id), as its name ends. Exit
-status: 0 done, 2 error."""
+OUT is .parquet, .jsonl, .u64 (8 bytes each, no ids, documents without one left
+out) or, by any other name, plain: digits, tab, id. Exit status: 0 done, 2 error."""
 
 
 _FEATURE_OPTIONS = ("features", "weights", "frequencies", "stop_words", "stem", "seed")
@@ -106,14 +106,19 @@ def load_documents(arguments: argparse.Namespace, inputs: list[str]) -> pa.Table
 def load_simhashes(
     arguments: argparse.Namespace, inputs: list[str]
 ) -> tuple[SimhashTable, Documents | None]:
-    """The simhashes of one file, or of documents, which then come with them."""
+    """The simhashes of files, or of documents, which then come with them."""
     import numpy as np
     import pyarrow as pa
 
     from roughly.pipeline import read_ahead
-    from roughly.simhashing.simhash_file import SimhashTable, is_simhash_file, read_simhashes
+    from roughly.simhashing.simhash_file import (
+        SimhashTable,
+        is_simhash_file,
+        read_simhashes,
+        together,
+    )
 
-    if len(inputs) == 1 and os.path.isfile(inputs[0]) and is_simhash_file(inputs[0]):
+    if all(os.path.isfile(each) and is_simhash_file(each) for each in inputs):
         chosen = [name for name in _FEATURE_OPTIONS if getattr(arguments, name) is not None]
         if chosen:
             raise ParameterError(
@@ -121,7 +126,7 @@ def load_simhashes(
                 f" {printable(inputs[0])} holds no documents",
                 hint="give the documents instead",
             )
-        return read_simhashes(inputs[0]), None
+        return together([read_simhashes(each) for each in inputs]), None
     simhasher = simhasher_of(arguments)
     documents = documents_of(arguments, inputs)
     ids: list[pa.Array] = []
@@ -157,7 +162,7 @@ def add_parser(subparsers: Any) -> None:
         "inputs", metavar="INPUT", nargs="+", help="a file, pattern or directory, - for stdin"
     )
     parser.add_argument(
-        "-o", "--output", metavar="OUT", help="a file (default: JSON Lines to standard output)"
+        "-o", "--output", metavar="OUT", help="a file (default: -, JSON Lines to standard output)"
     )
     add_features(parser)
     add_reading(parser)
@@ -190,7 +195,7 @@ def run(arguments: argparse.Namespace) -> int:
         if documents.skipped.count:
             say(str(documents.skipped))
         say(f"{told}, in {time.monotonic() - started:.1f} s")
-        if output is not None:
+        if output not in (None, "-"):
             say(f"wrote {printable(output)}")
     return 0
 
@@ -202,13 +207,18 @@ def _check_output(arguments: argparse.Namespace, output: str | None) -> None:
             " would stay empty",
             hint="run twice: first count, then make simhashes with --frequencies FILE",
         )
-    if arguments.plain and output is not None:
+    if arguments.plain and output not in (None, "-"):
         raise ParameterError(
             f"--plain: cannot stand beside {printable(output)}: a file's form is in its name",
             hint="leave it out, and name the file .txt for the plain form",
         )
-    if output is not None and not arguments.force:
+    if output not in (None, "-") and not (arguments.force or _is_device(output)):
         refuse_to_overwrite(output)
+
+
+def _is_device(path: str | None) -> bool:
+    """Whether it is something to write to that cannot be overwritten."""
+    return path is not None and os.path.exists(path) and not os.path.isfile(path)
 
 
 def _count(arguments: argparse.Namespace, simhasher: Simhasher, documents: Documents) -> str:
@@ -236,7 +246,7 @@ def _write(arguments: argparse.Namespace, simhasher: Simhasher, documents: Docum
     counted = empty = size = done = 0
     with contextlib.ExitStack() as stack:
         progress = stack.enter_context(Progress(quiet=arguments.quiet))
-        if arguments.output is not None:
+        if arguments.output not in (None, "-"):
             path = Path(arguments.output)
             writer = stack.enter_context(simhash_writer(path, simhasher.parameters))
         else:

@@ -205,7 +205,7 @@ def _spikes(found: Distribution, examples: Mapping[int, Example]) -> str:
     if not found.spikes:
         return ""
     rows = [_spike(spike, examples) for spike in found.spikes[:_SPIKES]]
-    head = ("Bucket", "Most of it", "Simhashes", "By chance", "Same", f"Within {NEAR} bits")
+    head = ("Bucket", "Around", "Simhashes", "By chance", "Same", f"Within {NEAR} bits")
     more = len(found.spikes) - len(rows)
     return (
         '<section id="spikes"><h2>Spikes</h2><p class="told">Buckets with more simhashes than '

@@ -83,6 +83,11 @@ class DocumentFrequencies:
         from roughly.storage.arrow_file import arrow_writer
 
         path = Path(path)
+        if path.exists() and not path.is_file():
+            raise DocumentError(
+                f"{printable(str(path))}: cannot write: it is no file, and checksums go beside it",
+                hint="name a file",
+            )
         if not force and path.exists():
             raise DocumentError(
                 f"{printable(str(path))}: will not write: the file exists",

@@ -1,8 +1,10 @@
-"""Files of simhashes with the ids of their documents, in three forms by the end of their names.
+"""Files of simhashes with the ids of their documents, in four forms by the end of their names.
 
     .parquet                columns id, simhash (unsigned 64 bits, null: none), tokens; the
                             parameters as metadata
     .jsonl, .ndjson, .json  {"id": "...", "simhash": "16 hexadecimal digits" or null, "tokens": 12}
+    .u64, .bin              8 bytes each, little-endian: no ids, and documents without a simhash
+                            are left out
     anything else, plain    the digits, or - for none, a tab, the id; the id may be missing
 
 A file is written whole or not at all. Reading takes all of it into memory, 8 bytes a simhash and
@@ -15,7 +17,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
     from roughly.simhashing.simhasher import SimhashBatch
 
-Form = Literal["parquet", "jsonl", "plain"]
+Form = Literal["parquet", "jsonl", "binary", "plain"]
 
 SCHEMA = pa.schema(
     [
@@ -76,6 +78,8 @@ def form_of(path: str | Path) -> Form:
         name = name.removesuffix(end)
     if name.endswith(".parquet"):
         return "parquet"
+    if name.endswith((".u64", ".bin")):
+        return "binary"
     return "jsonl" if name.endswith((".jsonl", ".ndjson", ".json")) else "plain"
 
 
@@ -104,6 +108,9 @@ class SimhashWriter:
             table = pa.table([ids.cast(pa.string()), batch.to_arrow(), tokens], schema=SCHEMA)
             self._parquet.write_table(table, row_group_size=_ROW_GROUP)
             return
+        if self._form == "binary":
+            self._stream.write(batch.simhashes[~batch.empty].astype("<u8").tobytes())
+            return
         digits = hexadecimal(batch.simhashes)
         join: Any = pc.binary_join_element_wise
         if self._form == "jsonl":
@@ -131,17 +138,27 @@ def simhash_writer(path: Path, parameters: SimhashParameters) -> Iterator[Simhas
             f"{printable(str(path))}: will not write: compressed simhashes are not to be had",
             hint="random bits do not become smaller; .parquet is the smallest form",
         )
-    part = temporary(path)
+    real = Path(os.path.realpath(path))  # a link remains one
+    if real.exists() and not real.is_file():
+        # A device or a pipe has to stay one; what cannot be opened says why.
+        with writing(path), open(real, "wb") as file:
+            yield from _written(file, path, parameters)
+        return
+    part = temporary(real)
     try:
-        with writing(path), open(part, "wb") as file:
-            writer = SimhashWriter(file, form_of(path), parameters)
-            yield writer
-            writer.close()
         with writing(path):
-            os.replace(part, path)
+            with open(part, "wb") as file:
+                yield from _written(file, path, parameters)
+            os.replace(part, real)
     except BaseException:
         remove(part)
         raise
+
+
+def _written(file: IO[bytes], path: Path, parameters: SimhashParameters) -> Iterator[SimhashWriter]:
+    writer = SimhashWriter(file, form_of(path), parameters)
+    yield writer
+    writer.close()
 
 
 def hexadecimal(simhashes: npt.NDArray[np.uint64]) -> pa.Array:
@@ -180,6 +197,8 @@ def is_simhash_file(path: str | Path) -> bool:
             import pyarrow.parquet as pq
 
             return "simhash" in pq.read_schema(path).names
+        if form == "binary":
+            return os.path.isfile(path) and os.path.getsize(path) % 8 == 0
         with pa.input_stream(str(path), compression="detect") as stream:
             first = stream.read(1 << 16).split(b"\n")[0]
         if form == "plain":
@@ -197,6 +216,8 @@ def read_simhashes(path: str | Path) -> SimhashTable:
         form = form_of(path)
         if form == "parquet":
             return _read_parquet(str(path), shown)
+        if form == "binary":
+            return _read_binary(str(path), shown)
         return _read_jsonl(str(path), shown) if form == "jsonl" else _read_plain(str(path), shown)
     except FileNotFoundError as error:
         raise DocumentError(
@@ -207,6 +228,32 @@ def read_simhashes(path: str | Path) -> SimhashTable:
         raise DocumentError(f"{shown}: cannot read: {reason(error)}") from error
     except pa.ArrowException as error:
         raise _wrong(shown, " ".join(str(error).split())[:200]) from error
+
+
+def together(tables: Sequence[SimhashTable]) -> SimhashTable:
+    """Several files as one. Raises if they say that they were made in different ways."""
+    if len(tables) == 1:
+        return tables[0]
+    known = [table.parameters for table in tables if table.parameters is not None]
+    for parameters in known[1:]:
+        known[0].check_same(parameters)
+    ids = None
+    if any(table.ids is not None for table in tables):
+        columns = [
+            pa.chunked_array([pa.nulls(len(table), pa.string())])
+            if table.ids is None
+            else table.ids
+            for table in tables
+        ]
+        ids = pa.chunked_array(
+            [chunk for column in columns for chunk in column.chunks], pa.string()
+        )
+    return SimhashTable(
+        np.concatenate([table.simhashes for table in tables]),
+        np.concatenate([table.empty for table in tables]),
+        ids,
+        known[0] if known else None,
+    )
 
 
 def _read_parquet(path: str, shown: str) -> SimhashTable:
@@ -228,6 +275,14 @@ def _read_parquet(path: str, shown: str) -> SimhashTable:
         return SimhashTable(filled.astype(np.uint64, casting="unsafe"), empty, ids, parameters)
     simhashes, empty = _decoded(column, shown)
     return SimhashTable(simhashes, empty, ids, parameters)
+
+
+def _read_binary(path: str, shown: str) -> SimhashTable:
+    size = os.path.getsize(path)
+    if size % 8:
+        raise _wrong(shown, f"it has {size:,} bytes, wanted a multiple of 8")
+    values = np.fromfile(path, "<u8").astype(np.uint64, copy=False)
+    return SimhashTable(values, np.zeros(len(values), np.bool_), None, None)
 
 
 def _read_jsonl(path: str, shown: str) -> SimhashTable:
