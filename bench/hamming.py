@@ -39,6 +39,16 @@ def latencies(find: Callable[[int], object], queries: Sequence[int]) -> "np.ndar
     return np.array(took) / 1e3
 
 
+def cpu_p99(find: Callable[[int], object], queries: Sequence[int]) -> float:
+    """The 99th percentile of microseconds of CPU time: other programs do not count."""
+    took = []
+    for x in queries:
+        begin = time.thread_time_ns()
+        find(x)
+        took.append(time.thread_time_ns() - begin)
+    return float(np.percentile(took, 99)) / 1e3
+
+
 def check_index(
     name: str, find: Callable[[int], Sequence[int]], stored: Simhashes, k: int, count: int
 ) -> list[Check]:
@@ -87,7 +97,8 @@ def run_index(stored_count: int, folder: Path) -> Section:
         each = index.nbytes / stored_count
         name = f"k = {k}, {design}, {coding}"
         median, p99 = float(np.median(took)), float(np.percentile(took, 99))
-        rows.append([name, each, built, opened, median, p99])
+        by_cpu = cpu_p99(find, asked[:count])
+        rows.append([name, each, built, opened, median, p99, by_cpu])
         section.checks += check_index(
             name, lambda x, f=find: f(x).tolist(), stored, k, min(count, 200)
         )
@@ -106,6 +117,7 @@ def run_index(stored_count: int, folder: Path) -> Section:
                 Result("k = 3: build and write", built, "s", "<", BUILD_WANTED),
                 Result("k = 3: find, median", median, "us", "<=", MEDIAN_WANTED),
                 Result("k = 3: find, 99th percentile", p99, "us", "<=", P99_WANTED),
+                Result("k = 3: find, 99th percentile by CPU time", by_cpu, "us", "<=", P99_WANTED),
             ]
         if (k, design) == (10, "compact:3"):
             section.results.append(
@@ -113,7 +125,7 @@ def run_index(stored_count: int, folder: Path) -> Section:
             )
         del index, find
     section.tables.append(
-        Table(["", "bytes each", "build s", "open s", "median us", "p99 us"], rows)
+        Table(["", "bytes each", "build s", "open s", "median us", "p99 us", "p99 CPU us"], rows)
     )
     section.notes.append(
         "Files, mapped and checked when they are opened; one query a call from Python, half of"

@@ -14,6 +14,7 @@ from bench.hamming_data import (
     random_simhashes,
     write_stored,
 )
+from bench.measure import cores
 from bench.report import Check, Result, Section, Table
 from roughly.hamming import SimhashFile, join, write_compressed
 
@@ -34,9 +35,10 @@ def run_join(query_count: int, stored_count: int, folder: Path) -> Section:
     path = folder / "stored.u64"
     planted = write_stored(path, stored_count, queries, K, 2)
     rows: list[list[str | float | None]] = []
-    seconds, pairs = timed(queries, path)
+    seconds, cpu, pairs = timed(queries, path)
     rate = stored_count / seconds / 1e6
-    rows.append(["binary", 8.0, seconds, rate, len(pairs)])
+    by_cpu = cores() * stored_count / cpu / 1e6
+    rows.append(["binary", 8.0, seconds, rate, by_cpu, len(pairs)])
     found = set(pairs)
     chance = expected(stored_count, query_count, K)
     section.checks += [
@@ -60,9 +62,11 @@ def run_join(query_count: int, stored_count: int, folder: Path) -> Section:
     write_compressed(squeezed, values)
     forget_cached(squeezed)
     ordered = np.sort(values)
-    seconds, compressed = timed(queries, squeezed)
+    seconds, cpu, compressed = timed(queries, squeezed)
     size = squeezed.stat().st_size / share
-    rows.append([f"xor blocks, {share:,}", size, seconds, share / seconds / 1e6, len(compressed)])
+    rate_compressed, cpu_compressed = share / seconds / 1e6, cores() * share / cpu / 1e6
+    name = f"xor blocks, {share:,}"
+    rows.append([name, size, seconds, rate_compressed, cpu_compressed, len(compressed)])
     there = sorted((int(values[s]), q) for s, q in pairs if s < share)
     section.checks.append(
         Check(
@@ -71,10 +75,13 @@ def run_join(query_count: int, stored_count: int, folder: Path) -> Section:
             f"{len(there):,} pairs",
         )
     )
-    section.tables.append(Table(["", "bytes each", "seconds", "million a second", "pairs"], rows))
+    section.tables.append(
+        Table(["", "bytes each", "seconds", "M/s", "M/s by CPU time, all cores", "pairs"], rows)
+    )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 2**30
     section.results += [
         Result("stored simhashes a second", rate, "M/s", ">=", RATE_WANTED),
+        Result("the same by CPU time, all cores", by_cpu, "M/s", ">=", RATE_WANTED),
         Result("peak memory", peak, "GiB", "<=", MEMORY_WANTED),
         Result("the paper's 8 billion, this machine", PAPER_STORED / rate / 1e6, "s"),
     ]
@@ -87,10 +94,10 @@ def run_join(query_count: int, stored_count: int, folder: Path) -> Section:
     return section
 
 
-def timed(queries: object, path: Path) -> tuple[float, list[tuple[int, int]]]:
-    """Seconds, and the pairs (stored, query) in the order they came."""
-    begin = time.perf_counter()
+def timed(queries: object, path: Path) -> tuple[float, float, list[tuple[int, int]]]:
+    """Seconds, seconds of CPU, and the pairs (stored, query) in the order they came."""
+    begin, begin_cpu = time.perf_counter(), time.process_time()
     pairs: list[tuple[int, int]] = []
     for chunk in join(queries, SimhashFile(path), K):
         pairs += zip(chunk.stored.tolist(), chunk.query.tolist(), strict=True)
-    return time.perf_counter() - begin, pairs
+    return time.perf_counter() - begin, time.process_time() - begin_cpu, pairs
