@@ -74,14 +74,17 @@ def run_index(stored_count: int, folder: Path) -> Section:
     queries[::2] = moved(stored[:2000], 2, 3)
     asked = queries.tolist()
     rows: list[list[str | float | None]] = []
+    everything = stored
     for k, design, coding, count in (
         (3, "compact:2", "elias-fano", 4000),
-        (3, "compact:4", "elias-fano", 4000),
-        (3, "tables:4", "xor-block", 1000),
-        (3, "tables:4", "plain", 4000),
         (10, "compact:3", "elias-fano", 300),
         (10, "scan", "plain", 30),
+        (3, "tables:4", "elias-fano", 4000),
+        (3, "tables:4", "xor-block", 1000),
+        (3, "tables:4", "plain", 4000),
     ):
+        # The paper's tables take several times the memory: of a quarter of the simhashes.
+        stored = everything[: stored_count // 4] if design == "tables:4" else everything
         path = folder / "index"
         begin = time.perf_counter()
         index = HammingIndex(stored, k, design=design, coding=coding)
@@ -94,8 +97,8 @@ def run_index(stored_count: int, folder: Path) -> Section:
         find = index.find
         latencies(find, asked[: count // 2])
         took = latencies(find, asked[:count])
-        each = index.nbytes / stored_count
-        name = f"k = {k}, {design}, {coding}"
+        each = index.nbytes / len(stored)
+        name = f"k = {k}, {design}, {coding}, {len(stored) / 1e6:g} M"
         median, p99 = float(np.median(took)), float(np.percentile(took, 99))
         by_cpu = cpu_p99(find, asked[:count])
         rows.append([name, each, built, opened, median, p99, by_cpu])
@@ -103,7 +106,7 @@ def run_index(stored_count: int, folder: Path) -> Section:
             name, lambda x, f=find: f(x).tolist(), stored, k, min(count, 200)
         )
         offsets, _ = index.find_many(random_simhashes(count, 4))
-        chance = expected(stored_count, count, k)
+        chance = expected(len(stored), count, k)
         section.checks.append(
             Check(
                 f"{name}: matches by chance",
@@ -123,7 +126,7 @@ def run_index(stored_count: int, folder: Path) -> Section:
             section.results.append(
                 Result("k = 10: find, median", median / 1e3, "ms", "<=", WIDE_WANTED)
             )
-        del index, find
+        del index, find, stored
     section.tables.append(
         Table(["", "bytes each", "build s", "open s", "median us", "p99 us", "p99 CPU us"], rows)
     )

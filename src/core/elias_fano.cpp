@@ -6,7 +6,7 @@ namespace roughly {
 
 EliasFanoWriter::EliasFanoWriter(size_t count, unsigned head, unsigned width)
     : head_(head), width_(width) {
-    upper_.assign((count + (size_t{1} << head)) / 64 + 2, 0);
+    upper_.assign((count + (size_t{1} << head)) / 64 + 4, 0);
     samples_.reserve((size_t{1} << head) / ef_sample + 2);
     lower_.reserve(count * width);
 }

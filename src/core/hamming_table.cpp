@@ -366,7 +366,7 @@ EliasFano elias_fano_of(const TableShape& shape, const TableArrays& arrays, unsi
         shape.head <= 31 && shape.entries < uint64_t{1} << 31 && shape.head <= bits && width <= 64,
         "elias-fano table: widths out of range");
     const size_t buckets = size_t{1} << shape.head;
-    require(arrays.at(0).size() == (shape.entries + buckets) / 64 + 2 &&
+    require(arrays.at(0).size() == (shape.entries + buckets) / 64 + 4 &&
                 arrays.at(1).size() == ((buckets + ef_sample - 1) / ef_sample + 1) / 2 &&
                 arrays.at(2).size() == shape.entries * width / 64 + 2,
             "elias-fano table: not as many values as it says");
