@@ -60,7 +60,17 @@ class OwnedHammingIndex {
 
     const HammingIndex& index() const { return *index_; }
 
+    // Whether a query takes microseconds.
+    bool quick() const {
+        const HammingShape& shape = index_->shape();
+        return shape.tables.empty() ? shape.count < 100'000 : shape.k < 4;
+    }
+
+    // An empty answer: as most are, it is made once.
+    const nb::object& nothing() const { return nothing_; }
+
    private:
+    nb::object nothing_ = nb::cast(to_array(std::vector<int64_t>()));
     std::vector<std::vector<InputArray<uint64_t>>> arrays_;
     InputArray<uint64_t> positions_;
     std::unique_ptr<HammingIndex> index_;
@@ -162,15 +172,25 @@ void bind_hamming(nb::module_& module) {
         .def(
             "find",
             [](const OwnedHammingIndex& self, uint64_t x) {
-                std::vector<int64_t> positions;
-                {
-                    nb::gil_scoped_release release;
+                static thread_local std::vector<int64_t> positions;
+                positions.clear();
+                const auto find = [&] {
                     self.index().find({&x, 1}, [&](size_t, const std::vector<int64_t>& found) {
-                        positions = found;
+                        positions.assign(found.begin(), found.end());
                     });
+                };
+                // What is over in microseconds is slowed down by letting others in.
+                if (self.quick()) {
+                    find();
+                } else {
+                    nb::gil_scoped_release release;
+                    find();
                 }
-                return to_array(std::move(positions));
+                return positions.empty() ? self.nothing()
+                                         : nb::cast(to_array(std::vector<int64_t>(positions)));
             },
+            nb::sig("def find(self, x: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), "
+                    "order='C', writable=False)]"),
             "x"_a, "The positions of all values within k bits, ascending.")
         .def("find_many", find_many, "queries"_a, "threads"_a,
              "The positions for each query, one after the other, and where each query's begin.")

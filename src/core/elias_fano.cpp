@@ -6,7 +6,7 @@ namespace roughly {
 
 EliasFanoWriter::EliasFanoWriter(size_t count, unsigned head, unsigned width)
     : head_(head), width_(width) {
-    upper_.assign((count + (size_t{1} << head)) / 64 + 2, 0);
+    upper_.assign((count + (size_t{1} << head)) / 64 + 4, 0);
     samples_.reserve((size_t{1} << head) / ef_sample + 2);
     lower_.reserve(count * width);
 }
@@ -14,7 +14,7 @@ EliasFanoWriter::EliasFanoWriter(size_t count, unsigned head, unsigned width)
 void EliasFanoWriter::close_buckets(uint64_t until) {
     for (uint64_t next = (bucket_ + ef_sample - 1) / ef_sample * ef_sample; next < until;
          next += ef_sample)
-        samples_.push_back(count_ + next);
+        samples_.push_back(static_cast<uint32_t>(count_ + next));
     bucket_ = until;
 }
 
@@ -27,7 +27,10 @@ void EliasFanoWriter::append(uint64_t bucket, uint64_t entry) {
 
 EliasFanoWriter::Arrays EliasFanoWriter::finish() {
     close_buckets(uint64_t{1} << head_);
-    return {std::move(upper_), std::move(samples_), lower_.finish()};
+    std::vector<uint64_t> samples((samples_.size() + 1) / 2);
+    for (size_t i = 0; i < samples_.size(); ++i)
+        samples[i / 2] |= uint64_t{samples_[i]} << i % 2 * 32;
+    return {std::move(upper_), std::move(samples), lower_.finish()};
 }
 
 uint64_t EliasFano::at(size_t index) const {

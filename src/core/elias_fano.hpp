@@ -1,6 +1,7 @@
 // Sorted values in Elias-Fano's manner, for the views of hamming_kernel.hpp: 2 bits and the bits
 // below the leading log2(n) for each, and any bucket found in constant time as a rule. A run of n
-// values in one bucket costs its neighbours n / 64 steps.
+// values in one bucket costs its neighbours n / 64 steps. Places are of 32 bits, so there are less
+// than 2^31 values.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,7 @@ class EliasFanoWriter {
     void append(uint64_t bucket, uint64_t entry);
 
     struct Arrays {
+        // Two samples are in a word, the first one lower.
         std::vector<uint64_t> upper, samples, lower;
     };
     Arrays finish();
@@ -32,7 +34,8 @@ class EliasFanoWriter {
     unsigned head_, width_;
     size_t count_ = 0;
     uint64_t bucket_ = 0;  // the one being filled
-    std::vector<uint64_t> upper_, samples_;
+    std::vector<uint64_t> upper_;
+    std::vector<uint32_t> samples_;
     PackedWriter lower_;
 };
 

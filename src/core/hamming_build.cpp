@@ -22,7 +22,7 @@ unsigned width_of(uint64_t largest) { return static_cast<unsigned>(std::bit_widt
 
 // One bucket for one or two values is the smallest coding; none has more bits than the key.
 unsigned head_bits(size_t count, unsigned key_bits) {
-    return std::min({key_bits, width_of(count), 40u});
+    return std::min({key_bits, width_of(count), 31u});
 }
 
 BuiltTable encode(const TableShape& wanted, std::span<const uint64_t> sorted, unsigned bits) {
@@ -95,7 +95,7 @@ class PointerBuilder {
 void check(std::span<const uint64_t> values, unsigned bits, const std::vector<TableShape>& wanted) {
     if (bits < 1 || bits > 64) throw std::invalid_argument("bits: out of range");
     if (values.size() > hamming_largest_count)
-        throw std::invalid_argument("hamming index: more than 2^32 - 1 values");
+        throw std::invalid_argument("hamming index: more than 2^31 - 1 values");
     for (const uint64_t value : values)
         if (value & ~low_bits(bits))
             throw std::invalid_argument("hamming index: a value has more bits than the index");

@@ -63,6 +63,9 @@ void HammingIndex::search(std::span<const uint64_t> queries, FoundValues* found)
                                   take, &found[i]);
         return;
     }
+    // Several queries hide one another's waits.
+    if (queries.size() == 1)
+        for (const auto& table : others_) table->prepare(queries);
     first_->probe(queries, found);
     for (const auto& table : others_) table->probe(queries, found);
 }

@@ -17,7 +17,7 @@
 namespace roughly {
 
 inline constexpr unsigned hamming_largest_k = 10;
-inline constexpr uint64_t hamming_largest_count = 0xFFFFFFFF;
+inline constexpr uint64_t hamming_largest_count = 0x7FFFFFFF;
 
 struct HammingShape {
     unsigned bits = 64;

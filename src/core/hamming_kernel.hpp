@@ -14,11 +14,11 @@
 
 namespace roughly {
 
-inline constexpr size_t ef_sample = 256;
+inline constexpr size_t ef_sample = 64;
 
 struct EliasFanoView {
     const uint64_t* upper;
-    const uint64_t* samples;
+    const uint32_t* samples;
     const uint64_t* lower;
     unsigned head;
     unsigned width;  // of an entry of `lower`
@@ -65,6 +65,8 @@ struct EliasFanoBucket {
 
 struct HammingKernels {
     EliasFanoBucket (*locate)(const EliasFanoView&, uint64_t bucket);
+    // Asks memory for what `probe` needs first.
+    void (*prepare)(const EliasFanoView&, const BucketProbes&);
     void (*probe)(const EliasFanoView&, const BucketProbes&, ProbeSink, void* context);
     // Entries begin <= i < end of a packed array.
     void (*scan_packed)(const uint64_t* words, unsigned width, size_t begin, size_t end,

@@ -1,7 +1,12 @@
 // The kernels of hamming_kernel.hpp, for files that define `popcount` and `select` (the place of
 // the n-th one of a word, n from 0). Everything is in their unnamed namespace.
 
-EliasFanoBucket locate(const EliasFanoView& view, uint64_t bucket) {
+// All ones, or none. Whatever depends on the values cannot be foretold, and a branch that is not
+// costs more than the rest of a probe; compilers keep arithmetic as it is.
+inline uint64_t mask_if(bool holds) { return 0 - static_cast<uint64_t>(holds); }
+
+[[gnu::always_inline]] inline EliasFanoBucket locate_bucket(const EliasFanoView& view,
+                                                            uint64_t bucket) {
     size_t bit = 0;  // behind the zero that ends the bucket before
     if (bucket) {
         const uint64_t zero = bucket - 1;
@@ -9,6 +14,15 @@ EliasFanoBucket locate(const EliasFanoView& view, uint64_t bucket) {
         unsigned left = zero % ef_sample;
         size_t word = bit / 64;
         uint64_t zeros = ~view.upper[word] & ~uint64_t{0} << bit % 64;
+        // A word has some 27 to 43 zeros, so it is as a rule one of these three. There are three
+        // words behind the last zero.
+        for (unsigned step = 0; step < 2; ++step) {
+            const unsigned here = popcount(zeros);
+            const uint64_t beyond = mask_if(left >= here);
+            left -= here & static_cast<unsigned>(beyond);
+            word += beyond & 1;
+            zeros ^= (zeros ^ ~view.upper[word]) & beyond;
+        }
         for (unsigned here; left >= (here = popcount(zeros)); left -= here)
             zeros = ~view.upper[++word];
         bit = word * 64 + select(zeros, left) + 1;
@@ -18,6 +32,10 @@ EliasFanoBucket locate(const EliasFanoView& view, uint64_t bucket) {
     while (zeros == 0) zeros = ~view.upper[++word];
     const size_t end = word * 64 + static_cast<unsigned>(__builtin_ctzll(zeros));
     return {bit - bucket, end - bit};
+}
+
+EliasFanoBucket locate(const EliasFanoView& view, uint64_t bucket) {
+    return locate_bucket(view, bucket);
 }
 
 // How many probes are under way together, and for how many queries.
@@ -49,49 +67,91 @@ template <typename Run>
     }
 }
 
+inline void prefetch_bucket(const EliasFanoView& view, uint64_t bucket) {
+    const uint64_t* from = &view.upper[view.samples[bucket / ef_sample] / 64];
+    __builtin_prefetch(from);
+    // Two bits a bucket, as a rule.
+    __builtin_prefetch(from + 2);
+}
+
+void prepare(const EliasFanoView& view, const BucketProbes& wanted) {
+    for (size_t q = 0; q < wanted.count; ++q)
+        for (size_t i = 0; i < wanted.flip_count && i < slice_flips; ++i)
+            prefetch_bucket(view, wanted.heads[q] ^ wanted.flips[i]);
+}
+
 // Memory answers late, but many questions at once: every step first asks for what the next needs.
-void probe(const EliasFanoView& view, const BucketProbes& wanted, ProbeSink sink, void* context) {
+template <bool narrow>
+void probe_entries(const EliasFanoView& view, const BucketProbes& wanted, ProbeSink sink,
+                   void* context) {
+    const unsigned width = view.width;
     EliasFanoBucket found[slice_probes];
     each_slice(wanted, [&](size_t query, size_t queries, size_t first, size_t flips) {
         const auto each = [&](auto&& step) {
             each_probe(wanted, query, queries, first, flips, step);
         };
-        each([&](size_t, size_t, uint64_t bucket, uint64_t) {
-            __builtin_prefetch(&view.samples[bucket / ef_sample]);
-        });
-        each([&](size_t, size_t, uint64_t bucket, uint64_t) {
-            const uint64_t* from = &view.upper[view.samples[bucket / ef_sample] / 64];
-            __builtin_prefetch(from);
-            // Two bits a bucket, as a rule.
-            __builtin_prefetch(from + bucket % ef_sample / 32);
-        });
+        each([&](size_t, size_t, uint64_t bucket, uint64_t) { prefetch_bucket(view, bucket); });
         each([&](size_t probe, size_t, uint64_t bucket, uint64_t) {
-            found[probe] = locate(view, bucket);
-            if (found[probe].count == 0) return;
-            const uint64_t* from = view.lower + found[probe].begin * view.width / 64;
+            found[probe] = locate_bucket(view, bucket);
+            // Of an empty bucket nothing is read.
+            const size_t begin = found[probe].begin & mask_if(found[probe].count > 0);
+            const uint64_t* from = view.lower + begin * view.width / 64;
+            __builtin_prefetch(from);
             const size_t words = found[probe].count * view.width / 64 + 1;
-            for (size_t word = 0; word <= words && word < 48; word += 8)
+            for (size_t word = 8; word <= words && word < 48; word += 8)
                 __builtin_prefetch(from + word);
         });
         each([&](size_t probe, size_t q, uint64_t bucket, uint64_t flip) {
-            const unsigned differing = popcount(flip);
-            const size_t end = found[probe].begin + found[probe].count;
-            for (size_t index = found[probe].begin; index < end; ++index) {
-                const uint64_t entry = packed_at(view.lower, index, view.width);
-                const uint64_t difference = (entry ^ wanted.values[q]) & wanted.compared;
-                if (differing + popcount(difference) <= wanted.limit)
-                    sink(context, q, index, bucket, entry);
+            const uint64_t* lower = view.lower;
+            const uint64_t value = wanted.values[q];
+            const uint64_t compared = wanted.compared;
+            const unsigned left = wanted.limit + 64 - popcount(flip);
+            const size_t begin = found[probe].begin;
+            const size_t count = found[probe].count;
+            const auto entry_at = [&](size_t index) {
+                return packed_value<narrow>(lower, index, width);
+            };
+            const auto distance = [&](uint64_t entry) {
+                return popcount((entry ^ value) & compared) + 64;
+            };
+            // Most buckets have two at most. One that is not there is the first of all, and far.
+            const uint64_t one = mask_if(count > 0);
+            const uint64_t two = mask_if(count > 1);
+            const uint64_t a = entry_at(begin & one);
+            const uint64_t b = entry_at((begin + 1) & two);
+            const bool near_a = distance(a) + (64 & ~one) <= left;
+            const bool near_b = distance(b) + (64 & ~two) <= left;
+            if (near_a | near_b) {
+                if (near_a) sink(context, q, begin, bucket, a);
+                if (near_b) sink(context, q, begin + 1, bucket, b);
+            }
+            for (size_t i = 2; i < count; ++i) {
+                const uint64_t entry = entry_at(begin + i);
+                if (distance(entry) <= left) sink(context, q, begin + i, bucket, entry);
             }
         });
     });
 }
 
+void probe(const EliasFanoView& view, const BucketProbes& wanted, ProbeSink sink, void* context) {
+    if (view.width <= packed_narrow)
+        probe_entries<true>(view, wanted, sink, context);
+    else
+        probe_entries<false>(view, wanted, sink, context);
+}
+
 void scan_packed(const uint64_t* words, unsigned width, size_t begin, size_t end, uint64_t value,
                  unsigned limit, ScanSink sink, void* context) {
-    for (size_t index = begin; index < end; ++index) {
-        const uint64_t entry = packed_at(words, index, width);
-        if (popcount(entry ^ value) <= limit) sink(context, index, entry);
-    }
+    const auto scan = [&](auto entry_at) {
+        for (size_t index = begin; index < end; ++index) {
+            const uint64_t entry = entry_at(index);
+            if (popcount(entry ^ value) <= limit) sink(context, index, entry);
+        }
+    };
+    if (width <= packed_narrow)
+        scan([&](size_t index) { return packed_value<true>(words, index, width); });
+    else
+        scan([&](size_t index) { return packed_value<false>(words, index, width); });
 }
 
 void scan_values(const uint64_t* values, size_t begin, size_t end, uint64_t value, unsigned limit,
@@ -166,4 +226,5 @@ void probe_buckets(const BucketView& view, const uint64_t* values, size_t count,
     }
 }
 
-const HammingKernels kernels{locate, probe, scan_packed, scan_values, probe_chain, probe_buckets};
+const HammingKernels kernels{locate,      prepare,     probe,        scan_packed,
+                             scan_values, probe_chain, probe_buckets};

@@ -177,19 +177,15 @@ class EliasFanoTable final : public SortedTable {
                 "elias-fano table: a bucket has more bits than the table's key");
     }
 
+    void prepare(std::span<const uint64_t> queries) const override {
+        const Asked asked(*this, queries);
+        context_.kernels->prepare(values_.view(), asked.probes);
+    }
+
     void probe(std::span<const uint64_t> queries, FoundValues* found) const override {
-        const unsigned width = values_.view().width;
-        uint64_t heads[most_together];
-        uint64_t values[most_together];
-        for (size_t i = 0; i < queries.size(); ++i) {
-            const uint64_t permuted = permutation_.forward(queries[i]);
-            heads[i] = shift_right(permuted, width);
-            values[i] = permuted & low_bits(width);
-        }
-        const BucketProbes wanted{flips_.data(), flips_.size(), ~uint64_t{0},  context_.k,
-                                  heads,         values,        queries.size()};
-        Sink sink{this, found, width};
-        context_.kernels->probe(values_.view(), wanted, Sink::take, &sink);
+        const Asked asked(*this, queries);
+        Sink sink{this, found, values_.view().width};
+        context_.kernels->probe(values_.view(), asked.probes, Sink::take, &sink);
     }
 
     std::pair<uint64_t, uint64_t> equal_range(uint64_t value) const override {
@@ -201,6 +197,28 @@ class EliasFanoTable final : public SortedTable {
     }
 
    private:
+    // Queries as the kernels take them.
+    struct Asked {
+        Asked(const EliasFanoTable& table, std::span<const uint64_t> queries)
+            : probes{table.flips_.data(),
+                     table.flips_.size(),
+                     ~uint64_t{0},
+                     table.context_.k,
+                     heads,
+                     values,
+                     queries.size()} {
+            const unsigned width = table.values_.view().width;
+            for (size_t i = 0; i < queries.size(); ++i) {
+                const uint64_t permuted = table.permutation_.forward(queries[i]);
+                heads[i] = shift_right(permuted, width);
+                values[i] = permuted & low_bits(width);
+            }
+        }
+        Asked(const Asked&) = delete;
+        uint64_t heads[most_together];
+        uint64_t values[most_together];
+        BucketProbes probes;
+    };
     struct Sink {
         const EliasFanoTable* table;
         FoundValues* found;
@@ -235,23 +253,17 @@ class PointerTable final : public HammingTable {
                 "pointer table: pointers are too narrow");
     }
 
+    void prepare(std::span<const uint64_t> queries) const override {
+        const Asked asked(*this, queries);
+        context_.kernels->prepare(keys_.view(), asked.probes);
+    }
+
     void probe(std::span<const uint64_t> queries, FoundValues* found) const override {
-        const unsigned below = context_.bits - shape_.head - shape_.extra;
-        uint64_t heads[most_together];
-        uint64_t values[most_together];
-        for (size_t i = 0; i < queries.size(); ++i) {
-            const uint64_t key = shift_right(permutation_.forward(queries[i]), below);
-            heads[i] = key >> shape_.extra;
-            values[i] = (key & low_bits(shape_.extra)) << shape_.pointer;
-        }
-        const BucketProbes wanted{
-            flips_.data(), flips_.size(), low_bits(shape_.extra) << shape_.pointer,
-            shape_.radius, heads,         values,
-            queries.size()};
+        const Asked asked(*this, queries);
         static thread_local std::vector<Group> groups;
         groups.clear();
         Sink sink{this, queries.data(), found, &groups, 0};
-        context_.kernels->probe(keys_.view(), wanted, Sink::take_group, &sink);
+        context_.kernels->probe(keys_.view(), asked.probes, Sink::take_group, &sink);
         const EliasFanoView& first = context_.first->view();
         for (const Group& group : groups) {
             const size_t begin = group.number << pointer_group_bits;
@@ -266,6 +278,28 @@ class PointerTable final : public HammingTable {
     }
 
    private:
+    struct Asked {
+        Asked(const PointerTable& table, std::span<const uint64_t> queries)
+            : probes{table.flips_.data(),
+                     table.flips_.size(),
+                     low_bits(table.shape_.extra) << table.shape_.pointer,
+                     table.shape_.radius,
+                     heads,
+                     values,
+                     queries.size()} {
+            const TableShape& shape = table.shape_;
+            const unsigned below = table.context_.bits - shape.head - shape.extra;
+            for (size_t i = 0; i < queries.size(); ++i) {
+                const uint64_t key = shift_right(table.permutation_.forward(queries[i]), below);
+                heads[i] = key >> shape.extra;
+                values[i] = (key & low_bits(shape.extra)) << shape.pointer;
+            }
+        }
+        Asked(const Asked&) = delete;
+        uint64_t heads[most_together];
+        uint64_t values[most_together];
+        BucketProbes probes;
+    };
     struct Group {
         size_t query;
         uint64_t number;
@@ -328,15 +362,16 @@ std::vector<uint64_t> flips_within(unsigned bits, unsigned radius) {
 EliasFano elias_fano_of(const TableShape& shape, const TableArrays& arrays, unsigned bits) {
     const unsigned width =
         shape.coding == Coding::pointer ? shape.extra + shape.pointer : bits - shape.head;
-    require(shape.head <= 40 && shape.head <= bits && width <= 64,
-            "elias-fano table: widths out of range");
+    require(
+        shape.head <= 31 && shape.entries < uint64_t{1} << 31 && shape.head <= bits && width <= 64,
+        "elias-fano table: widths out of range");
     const size_t buckets = size_t{1} << shape.head;
-    require(arrays.at(0).size() == (shape.entries + buckets) / 64 + 2 &&
-                arrays.at(1).size() == (buckets + ef_sample - 1) / ef_sample &&
+    require(arrays.at(0).size() == (shape.entries + buckets) / 64 + 4 &&
+                arrays.at(1).size() == ((buckets + ef_sample - 1) / ef_sample + 1) / 2 &&
                 arrays.at(2).size() == shape.entries * width / 64 + 2,
             "elias-fano table: not as many values as it says");
-    return {{arrays[0].data(), arrays[1].data(), arrays[2].data(), shape.head, width},
-            shape.entries};
+    const auto* samples = reinterpret_cast<const uint32_t*>(arrays[1].data());
+    return {{arrays[0].data(), samples, arrays[2].data(), shape.head, width}, shape.entries};
 }
 
 std::unique_ptr<SortedTable> make_sorted_table(const TableShape& shape, const TableArrays& arrays,

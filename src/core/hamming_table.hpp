@@ -66,6 +66,9 @@ class HammingTable {
    public:
     virtual ~HammingTable() = default;
 
+    // Asks memory for what a probe needs first, while something else is done.
+    virtual void prepare(std::span<const uint64_t>) const {}
+
     // For each of up to `most_together` queries adds every value of the table within `k` of it that
     // differs from it in at most `radius` of the leading bits; it may add others that are within k.
     virtual void probe(std::span<const uint64_t> queries, FoundValues* found) const = 0;

@@ -4,21 +4,33 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <utility>
 #include <vector>
 
 namespace roughly {
 
-// static and always inlined: SIMD files include this, and may not share code with others.
+// The widest value that 8 bytes have in them, wherever it begins.
+inline constexpr unsigned packed_narrow = 57;
+
+// static and always inlined: SIMD files include this, and may not share code with others. Where no
+// value is wider than `packed_narrow` there is no branch.
+template <bool narrow>
+[[gnu::always_inline]] static inline uint64_t packed_value(const uint64_t* words, size_t index,
+                                                           unsigned width) {
+    const size_t bit = index * width;
+    const unsigned shift = bit % 8;
+    const auto* bytes = reinterpret_cast<const uint8_t*>(words) + bit / 8;
+    uint64_t value;
+    __builtin_memcpy(&value, bytes, 8);
+    value >>= shift;
+    if (!narrow && shift) value |= uint64_t{bytes[8]} << (64 - shift);
+    return value & ((uint64_t{1} << (width % 64)) - 1 + (uint64_t{0} - (width / 64)));
+}
+
 [[gnu::always_inline]] static inline uint64_t packed_at(const uint64_t* words, size_t index,
                                                         unsigned width) {
-    if (width == 0) return 0;
-    const size_t bit = index * width;
-    const size_t word = bit / 64;
-    const unsigned shift = bit % 64;
-    uint64_t value = words[word] >> shift;
-    if (shift + width > 64) value |= words[word + 1] << (64 - shift);
-    return value & (~uint64_t{0} >> (64 - width));
+    return width <= packed_narrow ? packed_value<true>(words, index, width)
+                                  : packed_value<false>(words, index, width);
 }
 
 class PackedWriter {

@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
     print()
     print(
         f"take {best.name}: {_size(taken.bytes)}, {_time(taken.find_ns)} a query"
-        + ("" if documents < 2**32 else f", in {-(-documents // (2**32 - 1))} indexes")
+        + ("" if documents < 2**31 else f", in {-(-documents // (2**31 - 1))} indexes")
     )
     return 0
 

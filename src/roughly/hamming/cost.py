@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from roughly.hamming.design import MOST_PROBES, Design, Table, compact, probe_count
 
 # Nanoseconds, measured by bench/hamming.py on two cores of a Zen 4 server: a probe that misses the
-# caches, and one that does not; an entry looked at, the same (long runs are read ahead); a simhash in a scan; a group of
-# the first table that a pointer leads to; finding a place by interpolation; decoding a value of an
-# xor block.
+# caches, and one that does not; an entry looked at, the same (long runs are read ahead); a simhash
+# in a scan; a group of the first table that a pointer leads to; finding a place by interpolation;
+# decoding a value of an xor block.
 _PROBE_NS, _CACHED_PROBE_NS = 80.0, 15.0
 _ENTRY_NS, _CACHED_ENTRY_NS = 4.0, 1.0
 _SCAN_NS = 0.4
@@ -28,7 +28,7 @@ _CACHE_BYTES = 16 << 20
 # Pointers instead of values pay where a query follows this many at most.
 _MOST_GROUPS = 64
 _POINTER_GROUP = 16
-_SAMPLED = 256
+_SAMPLED = 64
 # Values in a block of 1,024 bytes, about, when a value takes 5 bytes.
 _XOR_BLOCK_VALUES = 200
 
@@ -45,7 +45,7 @@ class Cost:
 
 def head_bits(key_bits: int, count: int) -> int:
     """Bits of a bucket's number, as the core chooses them."""
-    return min(key_bits, count.bit_length(), 40)
+    return min(key_bits, count.bit_length(), 31)
 
 
 def probes_of(table: Table, coding: str, count: int) -> int:
@@ -104,7 +104,7 @@ def _bits_each(bits: int, table: Table, coding: str, count: int) -> float:
         # its Huffman code takes about two; 18 bytes of each block are no values.
         return max(3.0, bits - count.bit_length() + 3.4) * 1.04
     head = head_bits(table.key_bits, count)
-    directory = 1 + 2.0**head / count * (1 + 64 / _SAMPLED)
+    directory = 1 + 2.0**head / count * (1 + 32 / _SAMPLED)
     if coding == "elias-fano":
         return directory + bits - head
     extra = min(2, table.key_bits - head)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-MOST_SIMHASHES = 2**32 - 1
+MOST_SIMHASHES = 2**31 - 1
 # Bits of a key that a pointer table has beyond its buckets': each halves the groups looked at.
 _EXTRA_BITS = 2
 

@@ -22,7 +22,13 @@ from roughly.documents.file import printable
 from roughly.errors import MismatchError, ParameterError
 from roughly.hamming.cost import memory_blocks
 from roughly.hamming.design import check_bits, check_k
-from roughly.hamming.index import HammingIndex, Match, check_simhash, simhash_array
+from roughly.hamming.index import (
+    MOST_SIMHASHES,
+    HammingIndex,
+    Match,
+    check_simhash,
+    simhash_array,
+)
 from roughly.hamming.seen_log import SeenLog, begin_log, read_log
 from roughly.hamming.seen_manifest import (
     NAME,
@@ -359,7 +365,7 @@ class SeenIndex:
         while merged < len(counts) and counts[-merged - 1] < _MERGE_RATIO * total:
             total += counts[-merged - 1]
             merged += 1
-        return merged if total < 2**32 else None
+        return merged if total <= MOST_SIMHASHES else None
 
     def _merge(self, merged: int) -> None:
         import numpy as np
