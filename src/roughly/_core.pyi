@@ -349,3 +349,122 @@ def probe_index(files: tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,)
     """
 
 NO_GROUP: int = 4294967295
+
+def hamming_build(values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], bits: int, tables: Sequence[tuple[int, int, int, int, int, int, int]], threads: int) -> tuple[list[tuple[tuple[int, int, int, int, int, int, int], list[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]]], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
+    """
+    The tables of a Hamming index, each with its numbers (leading bits, radius, coding, head, extra, pointer, entries) and its arrays; then the positions.
+    """
+
+class HammingTables:
+    """All values within k bits of a query, exactly."""
+
+    def __init__(self, bits: int, k: int, count: int, tables: Sequence[tuple[int, int, int, int, int, int, int]], arrays: Sequence[Sequence[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], positions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], simd: str = '') -> None: ...
+
+    def find(self, x: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]:
+        """The positions of all values within k bits, ascending."""
+
+    def find_many(self, queries: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        The positions for each query, one after the other, and where each query's begin.
+        """
+
+    def matches(self, x: int) -> list[tuple[int, int, int]]:
+        """Position, value and distance of all within k bits, nearest first."""
+
+    def nearest_many(self, queries: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        For each query the nearest value, of these the first: its position (-1: none), the value and the distance (65: none).
+        """
+
+    def values(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
+        """All values by position."""
+
+class HammingMemory:
+    """Values that can be added to, and what is within k bits of one."""
+
+    def __init__(self, bits: int, k: int, blocks: int, capacity: int, simd: str = '') -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def add(self, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Adds all of them."""
+
+    def forget(self, count: int) -> None:
+        """Takes the last ones back."""
+
+    def find(self, x: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]:
+        """The numbers of all values within k bits, ascending."""
+
+    def nearest_many(self, queries: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        For each query the nearest value, of these the first: its number (-1: none), the value and the distance (65: none).
+        """
+
+    def seen(self, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], simhashes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], distances: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], first: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        For each value in order its nearest match, given those elsewhere; a value without one is added. Columns as of nearest_many, with `first` added to numbers.
+        """
+
+    def values(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
+        """All values in the order they were added."""
+
+class HammingJoin:
+    """Queries, to be joined with values."""
+
+    def __init__(self, queries: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], bits: int, k: int, blocks: int, threads: int, simd: str = '') -> None: ...
+
+    def probe(self, stored: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: int, threads: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)]:
+        """
+        Rows (stored, query) of all pairs within k bits, sorted; stored values are numbered from `first`.
+        """
+
+def xor_blocks_encode(sorted: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], bits: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]]:
+    """
+    Sorted values in blocks of 128 words: blocks, the last value of each, how many values come before each and in all, and the code's lengths.
+    """
+
+def xor_blocks_decode(blocks: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], bits: int, threads: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
+    """The values of some blocks."""
+
+class FeatureMaker:
+    """How documents become features."""
+
+    def __init__(self, first_width: int, last_width: int, once: bool, stem: bool, seed: int, stop_words: Sequence[bytes] | None = None) -> None: ...
+
+class FeatureWeights:
+    """What each feature weighs."""
+
+    def __init__(self, features: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], others: int) -> None: ...
+
+class FrequencyCounter:
+    """How many documents have each feature."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def documents(self) -> int:
+        """Documents counted so far."""
+
+    def add(self, source: object, maker: FeatureMaker, content_type: str, threads: int, simd: str = '', html: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """Counts a batch of documents."""
+
+    def result(self) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]]:
+        """The features, ascending, and how many documents have each."""
+
+def simhash_batch(source: object, maker: FeatureMaker, content_type: str, threads: int, simd: str = '', html: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weights: FeatureWeights | None = None) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]]:
+    """
+    Simhashes of a list of bytes or an Arrow array of strings or binary, with the numbers of features (0: there is no simhash) and of tokens.
+    """
+
+def simhash_pairs(source: object, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, threads: int, simd: str = '') -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]]:
+    """
+    Simhashes of weighted features: row i has those from offsets[i] to offsets[i + 1].
+    """
+
+def sample_distances(simhashes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], least: int, most: int, each: int, seed: int, threads: int, simd: str = '') -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]]:
+    """
+    How many pairs of simhashes have each distance from `least` to `most`, and `each` of every such distance: two positions and the distance.
+    """
+
+def stem_english(word: bytes) -> bytes:
+    """The stem of an English word in lower case."""
