@@ -120,7 +120,7 @@ def run_peer(documents: int, path: Path, count: int) -> dict[str, Any]:
     lsh = MinHashLSH(threshold=THRESHOLD, num_perm=PERMUTATIONS)
     first = MinHash(num_perm=PERMUTATIONS)
     chance = np.random.default_rng(5)
-    a, b = (chance.integers(1, 1 << 32, PERMUTATIONS, np.uint64) | np.uint64(1) for _ in "ab")
+    a, b = (chance.integers(0, 1 << 64, PERMUTATIONS, np.uint64) | np.uint64(1) for _ in "ab")
     largest = np.uint64((1 << 32) - 1)
 
     def minima(hashes: npt.NDArray[np.uint64]) -> MinHash:
