@@ -66,6 +66,9 @@ def add_parser(subparsers: Any) -> None:
         help="a file, pattern or directory, - for stdin; or one CORPUS",
     )
     parser.add_argument("-o", "--output", metavar="CORPUS", help="the corpus to make")
+    parser.add_argument(
+        "--date", metavar="D", help="for documents that have none, as 2026-11-15 (default: none)"
+    )
     add = parser.add_argument_group("what belongs together").add_argument
     add("--threshold", type=ratio, metavar="T", help="least resemblance (default: 0.5)")
     add(
@@ -155,6 +158,7 @@ def _make(arguments: argparse.Namespace) -> Clusters:
     from roughly.clustering.common import refuse_minima
     from roughly.clustering.settings import settings_for
     from roughly.corpus import create_corpus
+    from roughly.corpus.growth import checked_date
     from roughly.parameters import memory_or_half, threads_or_all
 
     started = time.monotonic()
@@ -173,6 +177,7 @@ def _make(arguments: argparse.Namespace) -> Clusters:
     if arguments.common:
         refuse_minima(sketcher.parameters)
     documents = documents_of(arguments, arguments.inputs)
+    documents.date = checked_date(arguments.date)
     path = Path(arguments.output)
     scratch_bytes = 0
 
@@ -251,6 +256,7 @@ def _write_results(found: Clusters, directory: Path) -> None:
 
 # What is fixed when a corpus is made: option and where it is kept.
 _FIXED = (
+    ("--date", "date"),
     ("--floor", "floor"),
     ("--containment-floor", "containment_floor"),
     ("--cut-off", "cut_off"),

@@ -105,7 +105,7 @@ def make_corpus(
             sketcher.parameters,
             settings,
             text,
-            [SegmentEntry(segment.directory.name, len(segment), checksum)],
+            [SegmentEntry(segment.directory.name, len(segment), checksum, documents.date)],
             forest.name,
             checksum_of(forest),
             0,

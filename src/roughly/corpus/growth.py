@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from roughly import _core
 from roughly.clustering.clock import Clock
@@ -127,6 +126,7 @@ def _write_segment(
     collection, manifest = change.before.collection, change.before.manifest
     sketcher, known = sketcher_for(manifest.parameters), Known(collection)
     part_rows = collection.part_rows if collection.segments else PART_ROWS
+    documents.date = date
     advance = progress("sketch", documents.size_bytes or None, "B")
     directory = change.new_segment()
     with (
@@ -138,7 +138,7 @@ def _write_segment(
         done = 0
         names = _Names(known)
         for batch in read_ahead(documents):
-            batch = names.given(_dated(batch, date))
+            batch = names.given(batch)
             hashes = _core.content_hashes(batch.column("content"), threads)
             html = np.asarray(batch.column("html"))
             rows = known.rows_of_content(hashes, html)
@@ -160,13 +160,6 @@ def _write_segment(
         documents.skipped.repeated_ids += names.renamed
         sources = [source.name for source in documents.sources]
         return writer.finish(sources, plain_skipped(documents.skipped))
-
-
-def _dated(batch: pa.RecordBatch, date: str | None) -> pa.RecordBatch:
-    if date is None or not batch.column("date").null_count:
-        return batch
-    at = batch.schema.get_field_index("date")
-    return batch.set_column(at, batch.schema.field(at), pc.fill_null(batch.column(at), date))
 
 
 class _Names:
