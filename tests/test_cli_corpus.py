@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -154,3 +155,19 @@ def test_info(corpus: Path, tmp_path: Path, run: Run) -> None:
     assert all(size >= 0 for size in told["bytes"].values())
     files = sum(p.stat().st_size for p in (corpus / "segments").rglob("*") if p.is_file())
     assert told["bytes"]["segments"] == files
+
+
+def test_the_date_of_the_first_sweep(tmp_path: Path, run: Run) -> None:
+    """Documents that have none get it; and it belongs to the run, so another one does not go on."""
+    source = tmp_path / "a.jsonl"
+    source.write_text('{"id": "a", "text": "x y"}\n{"id": "b", "text": "z", "date": "2020"}\n')
+    corpus = tmp_path / "a.roughly"
+    run("cluster", source, "-o", corpus, "--date", "2026-11-15", "--quiet")
+    made = Corpus(corpus)
+    rows = np.arange(2)
+    assert made.collection.take("date", rows).to_pylist() == ["2026-11-15", "2020"]
+    assert made.manifest.segments[0].date == "2026-11-15"
+    _, err = run("cluster", source, "-o", tmp_path / "b.roughly", "--date", "soon", status=2)
+    assert "date: not a date: 'soon'" in err
+    _, err = run("cluster", corpus, "--date", "2026", status=2)
+    assert "--date: cannot be changed" in err
