@@ -68,22 +68,30 @@ class Probe {
     }
 
    private:
+    // In three rounds, so that the memory that all elements need is on its way together.
     void look_up() {
         const InvertedShape& shape = index_.shape;
-        found_.clear();
-        for (const uint64_t element : query_->elements) {
-            const uint64_t key = mixed(element), rest = shape.rest_of(key);
-            const size_t bucket = shape.bucket_of(key);
+        const Elements elements = query_->elements;
+        for (const uint64_t element : elements)
+            __builtin_prefetch(index_.directory.data() + shape.bucket_of(mixed(element)));
+        buckets_.clear();
+        for (const uint64_t element : elements) {
+            const size_t bucket = shape.bucket_of(mixed(element));
             const uint64_t begin = index_.directory[bucket], end = index_.directory[bucket + 1];
             if (begin > end || end > index_.entries.size())
                 throw std::out_of_range("index: a bucket beyond the last entry");
-            const auto entries = index_.entries.subspan(begin, end - begin);
+            buckets_.push_back(index_.entries.subspan(begin, end - begin));
+            __builtin_prefetch(index_.entries.data() + begin + (end - begin) / 2);
+        }
+        found_.clear();
+        for (size_t i = 0; i < elements.size(); ++i) {
+            const std::span<const uint64_t> entries = buckets_[i];
+            const uint64_t rest = shape.rest_of(mixed(elements[i]));
             const auto less = [&](uint64_t each) { return shape.rest_in(each) < rest; };
             const auto first = std::partition_point(entries.begin(), entries.end(), less);
             auto last = first;
             while (last != entries.end() && shape.rest_in(*last) == rest) ++last;
-            if (first == last) continue;
-            add({first, last}, element);
+            if (first != last) add({first, last}, elements[i]);
         }
     }
 
@@ -157,6 +165,7 @@ class Probe {
     std::atomic<uint64_t>& budget_;
     int last_level_ = 0;
     const Query* query_ = nullptr;
+    std::vector<std::span<const uint64_t>> buckets_;  // of every element
     std::vector<Found> found_;
     std::vector<uint32_t> rows_, groups_;
 };
