@@ -39,6 +39,7 @@ from roughly.clustering.settings import Settings
 from roughly.clustering.sketches import PairTable, Rows, Sketches
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.clustering.super_shingle import super_pairs
+from roughly.pipeline import give_back_memory
 from roughly.storage.arrow_file import ArrowFile, arrow_writer
 from roughly.storage.checked import sidecar
 from roughly.storage.durable import make_directory
@@ -147,14 +148,17 @@ def run_phases(
         frequent,
     )
     order, groups = phases.documents()
+    give_back_memory()
     rows = order[groups.representatives]
     hubs, files, facts = phases.pairs(rows)
+    give_back_memory()
     if settings.exact:
         files = phases.verified(files, rows)
     links = phases.forest("resemblance", files, len(rows))
     contained = NO_PAIRS
     if settings.containment is not None:
         contained = phases.forest("containment", files, len(rows))
+    give_back_memory()
     return Outcome(order, groups, hubs, files, links, contained, facts)
 
 
@@ -180,9 +184,9 @@ class _Phases:
                 order = document_order(segment)
                 kept = Sketches.of_segment(segment).kept()
                 groups = equivalents(
-                    segment.hashes("content")[order],
-                    segment.hashes("canonical")[order],
-                    segment.hashes("sketch")[order],
+                    lambda: segment.hashes("content")[order],
+                    lambda: segment.hashes("canonical")[order],
+                    lambda: segment.hashes("sketch")[order],
                     segment.size[order],
                     kept[order],
                     by_sketch=not self.settings.exact,

@@ -127,9 +127,9 @@ def _updated_groups(before: Outcome, order: Rows, after: Collection, by_sketch: 
     positions = np.flatnonzero(concerned)
     some = order[positions].astype(np.int64)
     made = equivalents(
-        halves(after.take("content", some)),
-        halves(after.take("canonical", some)),
-        halves(after.take("sketch_hash", some)),
+        lambda: halves(after.take("content", some)),
+        lambda: halves(after.take("canonical", some)),
+        lambda: halves(after.take("sketch_hash", some)),
         after.size[some],
         after.kept[some],
         by_sketch=by_sketch,
