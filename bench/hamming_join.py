@@ -20,10 +20,10 @@ from roughly.hamming import SimhashFile, join, write_compressed
 
 RATE_WANTED = 5.0  # million stored simhashes a second, two cores
 MEMORY_WANTED = 8.0  # GiB
-PAPER_STORED, PAPER_SECONDS, PAPER_MAPPERS = 2**33, 100, 200
+PAPER_STORED, PAPER_SECONDS, PAPER_MAPPERS = 8_000_000_000, 100, 200
 K = 3
 # As many of the stored are joined in compressed form too.
-COMPRESSED = 100_000_000
+COMPRESSED = 50_000_000
 SCANNED = 20
 
 

@@ -164,6 +164,18 @@ def test_saved_and_opened(tmp_path: Path, design: str, coding: str) -> None:
     assert (opened.simhashes() == values).all()
 
 
+def test_loaded_into_memory(tmp_path: Path) -> None:
+    """Large enough for pages of their own."""
+    values = random(600_000, 4)
+    roughly.HammingIndex(values, 3).save(tmp_path / "a")
+    index = roughly.HammingIndex.open(tmp_path / "a", load=True)
+    (tmp_path / "a").unlink()
+    offsets, positions = index.find_many(values[::1000] ^ np.uint64(0b101 << 40))
+    assert offsets.tolist() == list(range(601))
+    assert positions.tolist() == list(range(0, 600_000, 1000))
+    assert (index.simhashes() == values).all()
+
+
 def test_refuses_others(tmp_path: Path) -> None:
     path = tmp_path / "a.hamming"
     roughly.HammingIndex([1, 2], 3).save(path)

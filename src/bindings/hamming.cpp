@@ -1,15 +1,18 @@
 // Hamming indexes over arrays that NumPy owns: built in memory or mapped from a file.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 
 #include "bindings.hpp"
 #include "hamming_index.hpp"
+#include "huge_page.hpp"
 #include "parallel.hpp"
 
 namespace nb = nanobind;
@@ -42,20 +45,36 @@ class OwnedHammingIndex {
     OwnedHammingIndex(unsigned bits, unsigned k, uint64_t count,
                       const std::vector<ShapeNumbers>& tables,
                       std::vector<std::vector<InputArray<uint64_t>>> arrays,
-                      InputArray<uint64_t> positions, std::string_view simd)
+                      InputArray<uint64_t> positions, bool load, std::string_view simd)
         : arrays_(std::move(arrays)), positions_(std::move(positions)) {
         HammingShape shape{bits, k, count, {}};
         for (const ShapeNumbers& numbers : tables) shape.tables.push_back(shape_from(numbers));
         std::vector<TableArrays> views;
-        for (const auto& table : arrays_) {
+        if (arrays_.size() != shape.tables.size())
+            throw std::invalid_argument("hamming index: a table lacks its arrays");
+        for (size_t i = 0; i < arrays_.size(); ++i) {
+            const auto& table = arrays_[i];
             if (table.size() > table_arrays)
                 throw std::invalid_argument("hamming table: too many arrays");
             views.emplace_back();
-            for (const auto& array : table) views.back().emplace_back(array.data(), array.size());
+            const Coding coding = shape.tables[i].coding;
+            const bool buckets = coding == Coding::elias_fano || coding == Coding::pointer;
+            for (size_t number = 0; number < table.size(); ++number) {
+                views.back().emplace_back(table[number].data(), table[number].size());
+                // Where buckets are is asked for with every probe, and it is small.
+                if (load || (buckets && number < 2)) {
+                    copies_.push_back(std::make_unique<HugeCopy>(views.back().back()));
+                    views.back().back() = copies_.back()->words();
+                }
+            }
         }
-        index_ = std::make_unique<HammingIndex>(
-            std::move(shape), std::move(views),
-            std::span<const uint64_t>(positions_.data(), positions_.size()), simd_argument(simd));
+        std::span<const uint64_t> places{positions_.data(), positions_.size()};
+        if (load) {
+            copies_.push_back(std::make_unique<HugeCopy>(places));
+            places = copies_.back()->words();
+        }
+        index_ = std::make_unique<HammingIndex>(std::move(shape), std::move(views), places,
+                                                simd_argument(simd));
     }
 
     const HammingIndex& index() const { return *index_; }
@@ -73,6 +92,7 @@ class OwnedHammingIndex {
     nb::object nothing_ = nb::cast(to_array(std::vector<int64_t>()));
     std::vector<std::vector<InputArray<uint64_t>>> arrays_;
     InputArray<uint64_t> positions_;
+    std::vector<std::unique_ptr<HugeCopy>> copies_;
     std::unique_ptr<HammingIndex> index_;
 };
 
@@ -95,6 +115,8 @@ BuiltArrays build(InputArray<uint64_t> values, unsigned bits,
     }
     return {std::move(tables), to_array(std::move(built.positions))};
 }
+
+using OneMatch = std::optional<std::tuple<uint64_t, uint64_t, uint32_t>>;
 
 // As many queries as make starting a thread worth it.
 constexpr size_t slice_queries = 1024;
@@ -166,9 +188,10 @@ void bind_hamming(nb::module_& module) {
     nb::class_<OwnedHammingIndex>(module, "HammingTables",
                                   "All values within k bits of a query, exactly.")
         .def(nb::init<unsigned, unsigned, uint64_t, const std::vector<ShapeNumbers>&,
-                      std::vector<std::vector<InputArray<uint64_t>>>, InputArray<uint64_t>,
+                      std::vector<std::vector<InputArray<uint64_t>>>, InputArray<uint64_t>, bool,
                       std::string_view>(),
-             "bits"_a, "k"_a, "count"_a, "tables"_a, "arrays"_a, "positions"_a, "simd"_a = "")
+             "bits"_a, "k"_a, "count"_a, "tables"_a, "arrays"_a, "positions"_a, "load"_a = false,
+             "simd"_a = "")
         .def(
             "find",
             [](const OwnedHammingIndex& self, uint64_t x) {
@@ -203,6 +226,24 @@ void bind_hamming(nb::module_& module) {
                 return made;
             },
             "x"_a, "Position, value and distance of all within k bits, nearest first.")
+        .def(
+            "nearest",
+            [](const OwnedHammingIndex& self, uint64_t x) {
+                OneMatch one;
+                const auto find = [&] {
+                    self.index().nearest({&x, 1}, [&](size_t, const HammingMatch& match) {
+                        one.emplace(match.position, match.simhash, match.distance);
+                    });
+                };
+                if (self.quick()) {
+                    find();
+                } else {
+                    nb::gil_scoped_release release;
+                    find();
+                }
+                return one;
+            },
+            "x"_a, "Position, value and distance of the nearest within k bits, of these the first.")
         .def("nearest_many", nearest_many, "queries"_a, "threads"_a,
              "For each query the nearest value, of these the first: its position (-1: none), the "
              "value and the distance (65: none).")

@@ -1,8 +1,10 @@
 // Hamming distances where values come and go: the part of a growing index that is in memory, joins
 // of queries with stored values that pass by, and the 2007 paper's compressed blocks.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 
@@ -120,6 +122,17 @@ void bind_hamming_stream(nb::module_& module) {
                 for (size_t i = 0; i < values.size(); ++i) self.add(values.data()[i]);
             },
             "values"_a, "Adds all of them.")
+        .def("add_one", &HammingMemory::add, "value"_a, "Adds one.")
+        .def(
+            "nearest",
+            [](const HammingMemory& self, uint64_t x) {
+                const HammingMatch match = self.nearest(x);
+                std::optional<std::tuple<uint64_t, uint64_t, uint32_t>> one;
+                if (match.distance < none)
+                    one.emplace(match.position, match.simhash, match.distance);
+                return one;
+            },
+            "x"_a, "Number, value and distance of the nearest within k bits, of these the first.")
         .def("forget", &HammingMemory::forget, "count"_a, "Takes the last ones back.")
         .def(
             "find",

@@ -1,5 +1,6 @@
 #include "elias_fano.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace roughly {
@@ -34,12 +35,25 @@ EliasFanoWriter::Arrays EliasFanoWriter::finish() {
 }
 
 uint64_t EliasFano::at(size_t index) const {
-    // Before the s-th sampled zero there are samples[s] - s * ef_sample entries.
+    // Before the s-th sampled zero there are samples[s] - s * ef_sample entries. Where values are
+    // spread evenly the place is near to what their share of all says: from there in growing steps.
     const size_t samples = ((size_t{1} << view_.head) + ef_sample - 1) / ef_sample;
-    size_t low = 0;
-    for (size_t high = samples; low < high;) {
+    const auto before = [&](size_t sample) {
+        return view_.samples[sample] - sample * ef_sample <= index;
+    };
+    size_t low = index * samples / count_;
+    size_t high = low;
+    for (size_t step = 1; low > 0 && !before(low - 1); step *= 2) {
+        high = low - 1;
+        low -= std::min(low, step);
+    }
+    for (size_t step = 1; high < samples && before(high); step *= 2) {
+        low = high + 1;
+        high = std::min(samples, high + step);
+    }
+    while (low < high) {
         const size_t middle = (low + high) / 2;
-        if (view_.samples[middle] - middle * ef_sample <= index)
+        if (before(middle))
             low = middle + 1;
         else
             high = middle;

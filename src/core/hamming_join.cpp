@@ -21,7 +21,7 @@ HammingJoin::HammingJoin(std::span<const uint64_t> queries, unsigned bits, unsig
     if (queries.size() >= 0xFFFFFFFF) throw std::invalid_argument("queries: more than 2^32 - 2");
     const auto key_bits = std::min(24u, static_cast<unsigned>(std::bit_width(queries.size())));
     for (HammingBlock& block : hamming_blocks(bits, k, blocks, key_bits))
-        tables_.push_back({std::move(block), {}, {}, {}});
+        tables_.push_back({std::move(block), {}, {}, {}, {}});
     in_parallel(tables_.size(), threads, [&] {
         return [&](size_t number) {
             Table& table = tables_[number];
@@ -29,10 +29,12 @@ HammingJoin::HammingJoin(std::span<const uint64_t> queries, unsigned bits, unsig
             // starts[key + 2] first counts, then starts[key + 1] moves on while values are put in.
             for (const uint64_t value : queries) ++table.starts[table.block.key(value) + 2];
             for (size_t i = 2; i < table.starts.size(); ++i) table.starts[i] += table.starts[i - 1];
+            table.signatures.resize(queries.size() + 8);
             table.values.resize(queries.size());
             table.queries.resize(queries.size());
             for (size_t i = 0; i < queries.size(); ++i) {
                 const uint32_t at = table.starts[table.block.key(queries[i]) + 1]++;
+                table.signatures[at] = table.view().signature(queries[i]);
                 table.values[at] = queries[i];
                 table.queries[at] = static_cast<uint32_t>(i);
             }
@@ -78,9 +80,7 @@ std::vector<HammingPair> HammingJoin::probe(std::span<const uint64_t> stored, ui
             for (size_t number = 0; number < tables_.size(); ++number) {
                 const Table& table = tables_[number];
                 Sink sink{this, number, values, first + begin, &found[slice]};
-                const BucketView view{table.starts.data(), table.values.data(), table.block.shift,
-                                      low_bits(table.block.bits)};
-                kernels_->probe_buckets(view, values.data(), values.size(),
+                kernels_->probe_buckets(table.view(), values.data(), values.size(),
                                         table.block.flips.data(), table.block.flips.size(), k_,
                                         Sink::take, &sink);
             }

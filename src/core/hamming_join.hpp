@@ -33,8 +33,14 @@ class HammingJoin {
     struct Table {
         HammingBlock block;
         std::vector<uint32_t> starts;
+        std::vector<uint32_t> signatures;
         std::vector<uint64_t> values;
         std::vector<uint32_t> queries;  // which query each of the values is
+
+        BucketView view() const {
+            return {starts.data(), signatures.data(),        values.data(),
+                    block.shift,   block.shift + block.bits, low_bits(block.bits)};
+        }
     };
     // Whether a table before this one finds the pair as well.
     bool found_before(size_t table, uint64_t difference) const;

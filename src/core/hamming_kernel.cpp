@@ -19,6 +19,13 @@ inline unsigned select(uint64_t word, unsigned ones) {
     return static_cast<unsigned>(__builtin_ctzll(word));
 }
 
+inline unsigned near_eight(const uint32_t* signatures, uint32_t wanted, unsigned limit) {
+    unsigned near = 0;
+    for (unsigned i = 0; i < 8; ++i)
+        near |= (popcount(signatures[i] ^ wanted) <= limit ? 1u : 0u) << i;
+    return near;
+}
+
 #include "hamming_kernel.inl"
 
 }  // namespace

@@ -51,11 +51,21 @@ struct ChainView {
 };
 
 // Values sorted by a key, bits `shift` and up under `mask`; those of key b are from starts[b] on.
+// Values that differ in few bits differ in no more of any 32, so these are looked at first: the
+// lowest 32 after turning a value right by `turn`. Eight signatures more than there are can be
+// read.
 struct BucketView {
     const uint32_t* starts;
+    const uint32_t* signatures;
     const uint64_t* values;
     unsigned shift;
+    unsigned turn;
     uint64_t mask;
+
+    [[gnu::always_inline]] uint32_t signature(uint64_t value) const {
+        return static_cast<uint32_t>(turn % 64 ? value >> turn % 64 | value << (64 - turn % 64)
+                                               : value);
+    }
 };
 
 // Where a bucket's entries begin, and how many they are.

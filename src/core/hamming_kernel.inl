@@ -197,11 +197,19 @@ void probe_chain(const ChainView& view, const BucketProbes& wanted, ProbeSink si
 }
 
 // All values of one key near `value`, which is the `index`-th asked for.
-inline void scan_bucket(const BucketView& view, uint64_t key, uint64_t value, size_t index,
-                        unsigned limit, ScanSink sink, void* context) {
+[[gnu::always_inline]] inline void scan_bucket(const BucketView& view, uint64_t key, uint64_t value,
+                                               uint32_t signature, size_t index, unsigned limit,
+                                               ScanSink sink, void* context) {
     const uint32_t end = view.starts[key + 1];
-    for (uint32_t at = view.starts[key]; at < end; ++at)
-        if (popcount(view.values[at] ^ value) <= limit) sink(context, index, at);
+    for (uint32_t at = view.starts[key]; at < end; at += 8) {
+        unsigned near = near_eight(view.signatures + at, signature, limit);
+        if (near == 0) continue;
+        if (end - at < 8) near &= (1u << (end - at)) - 1;
+        for (; near; near &= near - 1) {
+            const uint32_t found = at + static_cast<unsigned>(__builtin_ctz(near));
+            if (popcount(view.values[found] ^ value) <= limit) sink(context, index, found);
+        }
+    }
 }
 
 void probe_buckets(const BucketView& view, const uint64_t* values, size_t count,
@@ -215,14 +223,14 @@ void probe_buckets(const BucketView& view, const uint64_t* values, size_t count,
                 __builtin_prefetch(&view.starts[values[i + 2 * ahead] >> view.shift & view.mask]);
             if (i + ahead < count) {
                 const uint64_t soon = values[i + ahead] >> view.shift & view.mask;
-                const uint64_t* from = &view.values[view.starts[soon]];
+                const uint32_t* from = &view.signatures[view.starts[soon]];
                 __builtin_prefetch(from);
-                __builtin_prefetch(from + 8);
                 __builtin_prefetch(from + 16);
             }
         }
+        const uint32_t signature = view.signature(values[i]);
         for (size_t flip = 0; flip < flip_count; ++flip)
-            scan_bucket(view, key ^ flips[flip], values[i], i, limit, sink, context);
+            scan_bucket(view, key ^ flips[flip], values[i], signature, i, limit, sink, context);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "parallel.hpp"
@@ -15,9 +16,14 @@ namespace roughly {
 // Sorts one piece by its keys' lowest `bits`, digit after digit; a digit that all have is left out.
 template <typename Record, typename Key>
 void sort_piece(Record* data, Record* scratch, size_t count, unsigned bits, Key key) {
-    const auto before = [&](const Record& a, const Record& b) { return key(a) < key(b); };
-    if (count < 128) {
-        std::stable_sort(data, data + count, before);
+    if (count < 48) {
+        // Insertion: fewer than a digit's counters.
+        for (size_t i = 1; i < count; ++i) {
+            const Record moving = data[i];
+            size_t at = i;
+            for (; at > 0 && key(moving) < key(data[at - 1]); --at) data[at] = data[at - 1];
+            data[at] = moving;
+        }
         return;
     }
     Record* from = data;

@@ -358,7 +358,7 @@ def hamming_build(values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), o
 class HammingTables:
     """All values within k bits of a query, exactly."""
 
-    def __init__(self, bits: int, k: int, count: int, tables: Sequence[tuple[int, int, int, int, int, int, int]], arrays: Sequence[Sequence[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], positions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], simd: str = '') -> None: ...
+    def __init__(self, bits: int, k: int, count: int, tables: Sequence[tuple[int, int, int, int, int, int, int]], arrays: Sequence[Sequence[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], positions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], load: bool = False, simd: str = '') -> None: ...
 
     def find(self, x: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]:
         """The positions of all values within k bits, ascending."""
@@ -370,6 +370,11 @@ class HammingTables:
 
     def matches(self, x: int) -> list[tuple[int, int, int]]:
         """Position, value and distance of all within k bits, nearest first."""
+
+    def nearest(self, x: int) -> tuple[int, int, int] | None:
+        """
+        Position, value and distance of the nearest within k bits, of these the first.
+        """
 
     def nearest_many(self, queries: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]]:
         """
@@ -388,6 +393,14 @@ class HammingMemory:
 
     def add(self, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Adds all of them."""
+
+    def add_one(self, value: int) -> None:
+        """Adds one."""
+
+    def nearest(self, x: int) -> tuple[int, int, int] | None:
+        """
+        Number, value and distance of the nearest within k bits, of these the first.
+        """
 
     def forget(self, count: int) -> None:
         """Takes the last ones back."""

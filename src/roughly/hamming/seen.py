@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     Matches = tuple[npt.NDArray[np.int64], Simhashes, npt.NDArray[np.uint8]]
 
 # Simhashes in memory before they are sealed: their tables stay within the processor's caches.
-MEMORY_SIMHASHES = 1 << 20
+MEMORY_SIMHASHES = 1 << 18
 # A segment is merged with the one before unless that is this much larger: every query looks into
 # each segment, so few matter more than writing seldom.
 _MERGE_RATIO = 8
@@ -126,7 +126,7 @@ class SeenIndex:
         path = self._directory / name
         if not path.exists():
             raise damaged(path, "it is missing")
-        index = HammingIndex.open(path, self._k, bits=self._bits)
+        index = HammingIndex.open(path, self._k, bits=self._bits, load=True)
         if len(index) != count:
             raise damaged(path, f"it has {len(index):,} simhashes, wanted {count:,}")
         return index
@@ -148,14 +148,10 @@ class SeenIndex:
         """Of one simhash: the nearest of those added before within k bits (of equally near ones the
         first), or None, and then it is added. Of an array: the position of the match for each, -1
         where it was added; as if they were asked one after the other."""
+        if isinstance(simhash, int):
+            return self._decide_one(check_simhash(simhash, self._bits))
         import numpy as np
 
-        if isinstance(simhash, int):
-            one = np.array([check_simhash(simhash, self._bits)], np.uint64)
-            positions, values, distances = self._decide(one)
-            if distances[0] >= _NONE:
-                return None
-            return Match(int(positions[0]), int(values[0]), int(distances[0]))
         asked = simhash_array(simhash, self._bits)
         if len(asked) <= _PIECE:
             return self._decide(asked)[0]
@@ -171,10 +167,9 @@ class SeenIndex:
         with self._guard:
             self._check_open()
             found, first = [], 0
-            for part in [*self._segments, self._frozen, self._memory]:
-                if part is not None:
-                    found.append(part.find(x) + first)
-                    first += len(part)
+            for part in self._parts():
+                found.append(part.find(x) + first)
+                first += len(part)
         return np.concatenate(found)
 
     def __len__(self) -> int:
@@ -273,6 +268,32 @@ class SeenIndex:
                 self._memory.forget(len(self._memory) - before)
                 raise
             return matches
+
+    def _decide_one(self, x: int) -> Match | None:
+        """The same for one, without arrays."""
+        with self._guard:
+            self._check_open()
+            self._make_room()
+            best: Match | None = None
+            first = 0
+            for part in self._parts():
+                found = part.nearest(x)
+                # Of equally near ones the first part's is the oldest.
+                if found is not None and (best is None or found[2] < best.distance):
+                    best = Match(found[0] + first, found[1], found[2])
+                first += len(part)
+            if best is None:
+                self._log.append_one(x)
+                self._memory.add_one(x)
+            return best
+
+    def _parts(self) -> list[Any]:
+        """Everything that is searched, oldest first; each has nearest(x) and a length."""
+        parts: list[Any] = [*self._segments]
+        if self._frozen is not None:
+            parts.append(self._frozen)
+        parts.append(self._memory)
+        return parts
 
     def _sealed_matches(self, asked: Simhashes) -> Matches:
         """The nearest in the segments and in what is being sealed."""
@@ -391,7 +412,7 @@ class SeenIndex:
         HammingIndex(values, self._k, bits=self._bits, threads=1).save(path)
         for file in (path, path.with_name(f"{name}.crc32c"), self._directory):
             sync(file)
-        return HammingIndex.open(path, threads=1)
+        return HammingIndex.open(path, load=True, threads=1)
 
     def _wait_idle(self) -> None:
         while (self._frozen is not None or self._to_merge() is not None) and not self._failure:

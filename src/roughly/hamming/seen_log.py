@@ -67,6 +67,13 @@ class SeenLog:
         self._write(_MARK + frame if self._mark else frame)
         self._mark = False
 
+    def append_one(self, simhash: int) -> None:
+        """The same for one, which is most of what a crawler adds."""
+        body = _ONE.pack(simhash)
+        frame = _ONE_HEAD + body + _SUM.pack(_core.crc32c(body))
+        self._write(_MARK + frame if self._mark else frame)
+        self._mark = False
+
     def sync(self) -> None:
         """Waits until everything is on the disk."""
         with writing(self.path):
@@ -79,15 +86,15 @@ class SeenLog:
             os.close(self._descriptor)
 
     def _write(self, data: bytes) -> None:
-        with writing(self.path):
-            try:
-                left = memoryview(data)
-                while left:
-                    left = left[os.write(self._descriptor, left) :]
-            except OSError:
+        try:
+            written = os.write(self._descriptor, data)
+            while written < len(data):
+                written += os.write(self._descriptor, data[written:])
+        except OSError as error:
+            with writing(self.path):
                 # Half a frame in the middle would be damage.
                 os.ftruncate(self._descriptor, self._size)
-                raise
+                raise error
         self._size += len(data)
 
 
@@ -143,6 +150,10 @@ def _summed(data: bytes) -> bytes:
 def _is_summed(data: bytes, begin: int, end: int) -> bool:
     found: int = _SUM.unpack_from(data, end)[0]
     return found == _core.crc32c(data[begin:end])
+
+
+_ONE = struct.Struct("<Q")
+_ONE_HEAD = _summed(_HEAD.pack(_FRAME, 1))
 
 
 def begin_log(path: Path, simhashes: Simhashes) -> SeenLog:
