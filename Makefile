@@ -100,6 +100,11 @@ test: check ## the checks and the tests, property tests with few examples
 test-all: check ## the checks and the tests with full counts; ROUGHLY_REQUIRE=a,b allows no skips
 	@ROUGHLY_TESTS=all $(BIN)/pytest $(ARGS)
 
+# ROUGHLY_KILLS: how often a process that writes to a growing index is killed.
+.PHONY: soak
+soak: build ## hours: a writer killed 10,000 times, after which nothing may be missing
+	@ROUGHLY_TESTS=all ROUGHLY_KILLS=$${ROUGHLY_KILLS:-10000} $(BIN)/pytest tests/test_seen.py -k killed $(ARGS)
+
 .PHONY: format
 format: $(EDITABLE)/.installed ## format Python and C++
 	@$(BIN)/ruff check --quiet --fix --select I $(PYTHON_CODE)

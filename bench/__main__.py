@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from bench import html, memory, peer, script, sketch, stage, startup
+from bench import html, memory, peer, script, simhash, sketch, stage, startup
 from bench.corpus import Corpus
 from bench.measure import FULL, QUICK, TINY, Scale
 from bench.report import Section
@@ -24,12 +24,13 @@ BENCHMARKS: dict[str, Benchmark] = {
     "stage": stage.run,
     "html": html.run,
     "peer": peer.run,
+    "simhash": simhash.run,
     "script": script.run,
     "startup": startup.run,
     "memory": memory.run,
 }
 # Whole corpora, minutes to hours: each is run by name, alone, with options of its own.
-PROGRAMS = ("debian", "dedup", "web1997", "mass")
+PROGRAMS = ("debian", "dedup", "web1997", "mass", "grow", "lost", "find", "hamming")
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:

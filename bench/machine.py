@@ -15,7 +15,7 @@ from roughly import _core
 # Everything whose speed or size shows in the figures.
 PACKAGES = (
     *("roughly", "numpy", "pyarrow", "rich", "scipy", "orjson"),
-    *("datasketch", "gaoya", "rensa", "selectolax", "text-dedup"),
+    *("datasketch", "gaoya", "rensa", "selectolax", "simhash", "text-dedup"),
 )
 
 

@@ -117,10 +117,10 @@ def places(documents: int, first: int, rows: int) -> Places:
     return Places(content, original, change, site)
 
 
-def batch(
+def block_keys(
     documents: int, first: int, rows: int, seed: int = 0, kind: Kind = TEXT
-) -> pa.RecordBatch:
-    """`rows` documents from this one on."""
+) -> tuple[Places, Keys, Integers]:
+    """What `rows` documents from this one on are, the keys of their blocks, and where each ends."""
     found = places(documents, first, rows)
     text = numbered(16 * seed + _TEXT, found.original)
     change = numbered(16 * seed + _CHANGE, found.content)
@@ -142,8 +142,21 @@ def batch(
     room = (own[changed] - run + 1).astype(np.uint64)
     at = ((change[changed] >> np.uint64(32)) % room).astype(np.int64)
     _write(keys, (ends - own)[changed] + at, run, change[changed])
-    urls = names(_URL, {"#": found.site, "@": np.arange(first, first + rows)})
-    return record_batch(first, urls, blocks(keys, kind.html), ends * kind.block_bytes, kind.html)
+    return found, keys, ends
+
+
+def urls(found: Places, first: int) -> pa.Array:
+    """Their addresses."""
+    return names(_URL, {"#": found.site, "@": np.arange(first, first + len(found.content))})
+
+
+def batch(
+    documents: int, first: int, rows: int, seed: int = 0, kind: Kind = TEXT
+) -> pa.RecordBatch:
+    """`rows` documents from this one on."""
+    found, keys, ends = block_keys(documents, first, rows, seed, kind)
+    text = blocks(keys, kind.html)
+    return record_batch(first, urls(found, first), text, ends * kind.block_bytes, kind.html)
 
 
 def batches(

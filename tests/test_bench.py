@@ -15,7 +15,7 @@ import pytest
 
 import roughly
 from bench import __main__ as command
-from bench import html, memory, peer, sketch, stage, startup
+from bench import html, memory, peer, simhash, sketch, stage, startup
 from bench.alphabet import ALPHABETS
 from bench.corpus import Corpus, describe, read_documents
 from bench.measure import TINY, Scale, Task, Timing, measure, simd
@@ -102,9 +102,14 @@ def test_everything_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_runs_without_peers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peer, "_module", lambda name: None)
+    monkeypatch.setattr(simhash, "_module", lambda name: None)
     monkeypatch.setattr(html, "_lexbor", lambda: None)
     corpus = Corpus(TINY.texts, TINY.pages)
-    for module, missing in ((peer, ["datasketch", "rensa"]), (html, ["selectolax"])):
+    for module, missing in (
+        (peer, ["datasketch", "rensa"]),
+        (simhash, ["gaoya", "simhash"]),
+        (html, ["selectolax"]),
+    ):
         section = module.run(corpus, TINY)
         assert [note for note in section.notes if "not installed" in note] == [
             f"{name} is not installed: no comparison" for name in missing

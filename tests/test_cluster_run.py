@@ -152,7 +152,8 @@ def assert_tables(found: Clusters, expected: Expected, documents: list[Document]
         if found.settings.containment is not None:
             inside = 1.0 if same else contained(sketches, own, first)
             assert row["containment"] == inside
-            if found.containment is not None and not same and near < found.threshold:
+            # As floats: a share that is a third must not pass for less than a third.
+            if found.containment is not None and not same and near < float(found.threshold):
                 if inside >= found.containment:
                     kind = "contained"
                 elif contained(sketches, first, own) >= found.containment:

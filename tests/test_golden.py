@@ -8,12 +8,17 @@ import hashlib
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 
-from roughly import _core
+from roughly import Simhasher, _core
+from roughly.simhashing.frequency import idf_weights
+from roughly.simhashing.stop_words import ENGLISH
 from tests import core
 from tests.golden.documents import documents
 from tests.golden.make import DIRECTORY, GRID, SEEDS, files
+from tests.golden.simhash import SEEDS as SIMHASH_SEEDS
+from tests.golden.simhash import stop_words
 from tests.reference.shingle import hexadecimal
 from tests.reference.sketch import Parameters
 
@@ -92,3 +97,36 @@ def test_core_gives_the_features() -> None:
         check(vector["values"], row.values)
         assert row.size == vector["size"]
         assert hexadecimal(row.content) == hexadecimal(row.canonical) == vector["hash"]
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("simd", core.LEVELS)
+def test_core_gives_the_simhashes(simd: str) -> None:
+    golden = load("simhash")
+    tokens = {name: (data, kind) for name, (data, kind) in documents().items()}
+    for vector in golden["vectors"]:
+        listed = sorted(stop_words()) if vector["stop_words"] else None
+        seed = int(vector["seed"], 16)
+        shape = (vector["first"], vector["last"])
+        maker = _core.FeatureMaker(
+            *shape, vector["weights"] == "once", vector["stem"], seed, listed
+        )
+        weights = None
+        if vector["weights"] == "idf":
+            counter = _core.FrequencyCounter()
+            for data, kind in tokens.values():
+                counter.add([data], maker, kind, 1, simd)
+            features, counts = counter.result()
+            others = idf_weights(np.zeros(1, np.uint32), counter.documents)[0]
+            weighed = idf_weights(counts, counter.documents)
+            weights = _core.FeatureWeights(features, weighed, int(others))
+        for name, (data, kind) in tokens.items():
+            [value], [count], _ = _core.simhash_batch([data], maker, kind, 1, simd, weights=weights)
+            assert (f"{value:016x}" if count else None) == vector["simhashes"][name], name
+    for given, seed in zip(golden["given"], SIMHASH_SEEDS, strict=True):
+        pairs = [(bytes.fromhex(feature), weight) for feature, weight in golden["pairs"]]
+        assert f"{Simhasher(seed=seed).simhash_features(pairs):016x}" == given
+
+
+def test_stop_words_are_frozen() -> None:
+    assert {word.encode() for word in ENGLISH} == stop_words()

@@ -16,13 +16,15 @@ PACKAGE = SOURCE / "roughly"
 # Lowest first; a unit is a module or a package directly under roughly. Units of one layer do not
 # know each other. "" is `import roughly` itself, the public names.
 LAYERS = [
-    {"_core", "errors"},
+    {"_core", "errors", "url"},
     {"documents", "estimate", "sample_web"},
     {"parameters"},
     {"sketch"},
-    {"sketcher", "simhash"},
+    {"sketcher"},
     {"pipeline", "storage"},
+    {"simhashing"},
     {"comparison", "verification"},
+    {"search"},
     {"clustering", "hamming"},
     {"corpus"},
     {"deduplication"},

@@ -335,6 +335,7 @@ def test_which_pair_is_shown() -> None:
 def test_stored_texts() -> None:
     class Stored:
         has_text = True
+        live_rows = np.array([1, 2], np.uint32)  # the first was removed
 
         def ids(self) -> pa.ChunkedArray:
             return pa.chunked_array([["a", "b"], ["c"]])
@@ -348,7 +349,7 @@ def test_stored_texts() -> None:
             return pa.array([b"A", b"B", b"<p>C"]).take(pa.array(rows))
 
     texts = stored_texts(Stored())  # type: ignore[arg-type]
-    assert [texts(id) for id in "bcd"] == [(b"B", False), (b"<p>C", True), None]
+    assert [texts(id) for id in "bcda"] == [(b"B", False), (b"<p>C", True), None, None]
     Stored.has_text = False
     assert texts("b") is None
 

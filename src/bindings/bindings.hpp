@@ -25,6 +25,12 @@ void bind_jsonl(nanobind::module_& module);
 void bind_checksum(nanobind::module_& module);
 void bind_mapping(nanobind::module_& module);
 void bind_greedy(nanobind::module_& module);
+void bind_block_file(nanobind::module_& module);
+void bind_inverted(nanobind::module_& module);
+void bind_index_probe(nanobind::module_& module);
+void bind_hamming(nanobind::module_& module);
+void bind_hamming_stream(nanobind::module_& module);
+void bind_simhash(nanobind::module_& module);
 
 // The level named; "" is ROUGHLY_SIMD of the environment, or the best of this machine.
 Simd simd_argument(std::string_view name);

@@ -18,4 +18,10 @@ NB_MODULE(_core, module) {
     roughly::bind_checksum(module);
     roughly::bind_mapping(module);
     roughly::bind_greedy(module);
+    roughly::bind_block_file(module);
+    roughly::bind_inverted(module);
+    roughly::bind_index_probe(module);
+    roughly::bind_hamming(module);
+    roughly::bind_hamming_stream(module);
+    roughly::bind_simhash(module);
 }

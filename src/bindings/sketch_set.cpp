@@ -17,6 +17,7 @@
 #include "frequency.hpp"
 #include "level_join.hpp"
 #include "mass.hpp"
+#include "mass_key.hpp"
 #include "measure.hpp"
 #include "partner.hpp"
 #include "posting.hpp"
@@ -213,6 +214,20 @@ void find_hubs(const Masses& self, size_t begin, size_t end, size_t threads,
     self.find_hubs(begin, end, threads, {hubs.data(), hubs.size()});
 }
 
+std::pair<Array<uint64_t>, Array<int64_t>> keys_of_masses(const OwningSketchSet& self,
+                                                          uint8_t least_frequency, size_t keys,
+                                                          size_t begin, size_t end,
+                                                          size_t threads) {
+    self.check_range(begin, end);
+    const SketchSet& set = self.counted();
+    Lists<uint64_t> made;
+    {
+        nb::gil_scoped_release release;
+        made = mass_keys(set, {least_frequency, keys, 1}, begin, end, threads);
+    }
+    return {to_array(std::move(made.values)), to_array(std::move(made.offsets))};
+}
+
 std::pair<Table<uint64_t>, Array<uint64_t>> postings(const OwningSketchSet& self,
                                                      std::string_view measure, Fraction floor,
                                                      uint8_t level, size_t begin, size_t end,
@@ -398,6 +413,10 @@ void bind_sketch_set(nb::module_& module) {
              "smallest_native"_a, "visited"_a, "threads"_a, "counts"_a,
              "Postings (key; position and document) by bucket, and where each bucket ends; writes "
              "the documents' elements at the level into counts.")
+        .def("mass_keys", &keys_of_masses, "least_frequency"_a, "keys"_a, "begin"_a, "end"_a,
+             "threads"_a,
+             "The keys by which masses are found of documents from begin to end, in their order, "
+             "and where each document's begin.")
         .def("add_expansions", &add_expansions, "lists"_a, "expansions"_a,
              "Adds to each document how often it comes before another one in a list.")
         .def("expand", &expand_lists, "lists"_a, "expansions"_a, "floor"_a, "begin"_a, "end"_a,

@@ -51,6 +51,11 @@ uint64_t hash_long_token(const uint8_t* token, size_t size, const TokenKeys& key
 
 }  // namespace
 
+uint64_t hash_token(const uint8_t* token, size_t size, const Keys& keys) {
+    const TokenKeys chosen{keys.token, keys.token_pair[0], keys.token_pair[1]};
+    return size <= 14 ? hash_pair(token, size, chosen) : hash_long_token(token, size, chosen);
+}
+
 Shingler::Shingler(size_t width, int bits, const Keys& keys, Simd level)
     : width_(width),
       chunk_(width > 256 ? 4 * width : 1024),

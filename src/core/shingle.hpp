@@ -48,6 +48,9 @@ struct ShingleChunk {
 void fingerprints_avx2(const ShingleChunk& chunk);
 void fingerprints_avx512(const ShingleChunk& chunk);
 
+// The hash of a token, below 2^61 + 8; 15 bytes are read whatever its size.
+uint64_t hash_token(const uint8_t* token, size_t size, const Keys& keys);
+
 class Shingler {
    public:
     // width >= 1; bits 64 or 40.
@@ -60,19 +63,41 @@ class Shingler {
     // Calls take(const uint64_t* fingerprints, size_t count) for successive chunks.
     template <typename Take>
     void fingerprints(const Tokens& tokens, Take&& take) {
-        if (tokens.count < width_) {
-            if (tokens.count == 0) return;
-            hash_tokens(tokens, 0, tokens.count, hashes_.data());
-            const uint64_t fingerprint = short_fingerprint(tokens.count);
+        const auto hash = [&](size_t first, size_t last, uint64_t* out) {
+            hash_tokens(tokens, first, last, out);
+        };
+        in_chunks(tokens.count, hash, take);
+    }
+
+    // The same from the hashes of tokens, as `hash_tokens` makes them.
+    template <typename Take>
+    void fingerprints(const uint64_t* hashes, size_t count, Take&& take) {
+        const auto copy = [&](size_t first, size_t last, uint64_t* out) {
+            for (size_t i = first; i < last; ++i) *out++ = hashes[i];
+        };
+        in_chunks(count, copy, take);
+    }
+
+    // The hashes of the tokens from `first` to `last`.
+    void hash_tokens(const Tokens& tokens, size_t first, size_t last, uint64_t* out) const;
+
+   private:
+    // hash(first, last, out) gives the hashes of those tokens.
+    template <typename Hash, typename Take>
+    void in_chunks(size_t tokens, const Hash& hash, Take& take) {
+        if (tokens < width_) {
+            if (tokens == 0) return;
+            hash(0, tokens, hashes_.data());
+            const uint64_t fingerprint = short_fingerprint(tokens);
             take(&fingerprint, size_t{1});
             return;
         }
         // The last width - 1 token hashes of a chunk begin the next one.
         const size_t carried = width_ - 1;
-        hash_tokens(tokens, 0, carried, hashes_.data());
-        for (size_t done = carried; done < tokens.count;) {
-            const size_t count = tokens.count - done < chunk_ ? tokens.count - done : chunk_;
-            hash_tokens(tokens, done, done + count, hashes_.data() + carried);
+        hash(0, carried, hashes_.data());
+        for (size_t done = carried; done < tokens;) {
+            const size_t count = tokens - done < chunk_ ? tokens - done : chunk_;
+            hash(done, done + count, hashes_.data() + carried);
             fingerprint_chunk(count);
             take(static_cast<const uint64_t*>(fingerprints_.data()), count);
             for (size_t i = 0; i < carried; ++i) hashes_[i] = hashes_[count + i];
@@ -80,8 +105,6 @@ class Shingler {
         }
     }
 
-   private:
-    void hash_tokens(const Tokens& tokens, size_t first, size_t last, uint64_t* out) const;
     uint64_t short_fingerprint(size_t count) const;
     // `count` fingerprints from the count + width - 1 token hashes.
     void fingerprint_chunk(size_t count);

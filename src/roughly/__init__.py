@@ -8,6 +8,7 @@ from roughly.comparison import Comparison, Passage, compare, containment, resemb
 from roughly.errors import DocumentError, MismatchError, ParameterError, RoughlyError
 from roughly.estimate import Estimate
 from roughly.parameters import Parameters
+from roughly.simhashing.simhasher import SimhashBatch, Simhasher, simhash
 from roughly.sketch import Sketch, SketchBatch
 from roughly.sketcher import Sketcher, preset
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from roughly.clustering import Clusters, cluster
     from roughly.corpus import Corpus
     from roughly.deduplication import Deduplicated, dedup
+    from roughly.hamming import HammingIndex, SeenIndex
+    from roughly.simhashing.frequency import DocumentFrequencies
 
 __all__ = [
     "Clusters",
@@ -22,12 +25,17 @@ __all__ = [
     "Corpus",
     "Deduplicated",
     "DocumentError",
+    "DocumentFrequencies",
     "Estimate",
+    "HammingIndex",
     "MismatchError",
     "ParameterError",
     "Parameters",
     "Passage",
     "RoughlyError",
+    "SeenIndex",
+    "SimhashBatch",
+    "Simhasher",
     "Sketch",
     "SketchBatch",
     "Sketcher",
@@ -38,6 +46,7 @@ __all__ = [
     "dedup",
     "preset",
     "resemblance",
+    "simhash",
 ]
 
 
@@ -59,4 +68,12 @@ def __getattr__(name: str) -> Any:
         from roughly import deduplication
 
         return getattr(deduplication, name)
+    if name in ("HammingIndex", "SeenIndex"):
+        from roughly import hamming
+
+        return getattr(hamming, name)
+    if name == "DocumentFrequencies":
+        from roughly.simhashing.frequency import DocumentFrequencies
+
+        return DocumentFrequencies
     raise AttributeError(f"module 'roughly' has no attribute {name!r}")

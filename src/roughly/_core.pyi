@@ -104,6 +104,11 @@ def common_tokens(a: bytes, a_html: bool, b: bytes, b_html: bool, w: int) -> Ann
 def content_hash(data: bytes, simd: str = '') -> str:
     """The equivalence hash of a byte string, 32 hexadecimal digits."""
 
+def content_hashes(source: object, threads: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)]:
+    """
+    The equivalence hashes of a batch of documents, as they are: their two halves.
+    """
+
 def spanning_forest(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], documents: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
     """The pairs of a maximum spanning forest, heaviest first."""
 
@@ -132,6 +137,11 @@ class SketchSet:
     def postings(self, measure: str, floor: tuple[int, int], level: int, begin: int, end: int, smallest_native: int, visited: bool, threads: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
         """
         Postings (key; position and document) by bucket, and where each bucket ends; writes the documents' elements at the level into counts.
+        """
+
+    def mass_keys(self, least_frequency: int, keys: int, begin: int, end: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        The keys by which masses are found of documents from begin to end, in their order, and where each document's begin.
         """
 
     def add_expansions(self, lists: tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]], expansions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> None:
@@ -263,3 +273,211 @@ def greedy_reasons(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4),
     """
     Why documents go: for each the pair with the best kept document before its place (2^64 - 1: none), and 1 if it goes by containment only.
     """
+
+class DamagedBlock(RuntimeError):
+    pass
+
+class BlockFile:
+    """A checked file that is read piece by piece, each block checked first."""
+
+    def __init__(self, name: str, descriptor: int, size: int, sums: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        An open file, which is closed in the end, its size and its blocks' checksums.
+        """
+
+    def map(self) -> None:
+        """Maps it: for a file that is small, or read a great many times."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+
+    def read(self, offset: int, bytes: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]:
+        """Those bytes, checked."""
+
+    def search(self, count: int, wanted: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
+        """
+        Of a file that begins with `count` ascending numbers: the place of each wanted one, as often as it is there: numbers of wanted ones and places by turns.
+        """
+
+def inverted_shape(rows: int, postings: int) -> tuple[int, int]:
+    """Bits of a bucket and of a value, for so many of them."""
+
+def scatter(values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_row: int, left_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
+    """
+    Postings of sketches by partition: keys, rows, where each partition ends.
+    """
+
+def invert(shape: tuple[int, int], runs: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], first: int, last: int, first_unit: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]]:
+    """Entries, bucket ends and lists of partitions from first to last."""
+
+class InvertedIndex:
+    """For every element the rows that have it."""
+
+    def __init__(self, files: list[BlockFile], open_part: object, part_rows: int, shape: tuple[int, int], rows: int, least_kept: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], least_met: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], has_small: bool) -> None:
+        """
+        files: directory, entries, lists, rows, copies; open_part: number of a part -> (file, first byte of the elements, first byte of the offsets) of its sketches; least_kept: by level, the fewest elements of a document there that is not small; least_met: of one of that level or a finer one, at this level.
+        """
+
+    def neighbours(self, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], resemblance: tuple[int, int], contained: tuple[int, int], contains: tuple[int, int], least_contained: int, smallest: int, removed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
+        """
+        Of queries all rows that reach a floor, a denominator of 0 for none: query, row, common, sampled, elements of the query and of the row where they meet.
+        """
+
+    def count(self, elements: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
+        """For each element how many rows have it, copies not counted."""
+
+    def sketch(self, row: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
+        """The elements of a row's sketch."""
+
+def coarser_levels(values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', writable=False)]:
+    """
+    For every row its elements at the levels above its own, 2^16 - 1 for as many or more.
+    """
+
+COARSER_LEVELS: int = 9
+
+LEAST_LARGE: int = 64
+
+PARTITIONS: int = 256
+
+LIST_UNIT: int = 512
+
+def probe_index(files: tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], shape: tuple[int, int], floor: tuple[int, int], smallest: int, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], own: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], group_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], most_rows: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)], bool]:
+    """
+    Groups of rows that may resemble queries at a floor, from the files of an index in memory (directory, entries, lists, rows, copies): query and group, and whether no more than most_rows rows had to be read.
+    """
+
+NO_GROUP: int = 4294967295
+
+def hamming_build(values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], bits: int, tables: Sequence[tuple[int, int, int, int, int, int, int]], threads: int) -> tuple[list[tuple[tuple[int, int, int, int, int, int, int], list[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]]], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
+    """
+    The tables of a Hamming index, each with its numbers (leading bits, radius, coding, head, extra, pointer, entries) and its arrays; then the positions.
+    """
+
+class HammingTables:
+    """All values within k bits of a query, exactly."""
+
+    def __init__(self, bits: int, k: int, count: int, tables: Sequence[tuple[int, int, int, int, int, int, int]], arrays: Sequence[Sequence[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], positions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], load: bool = False, simd: str = '') -> None: ...
+
+    def find(self, x: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]:
+        """The positions of all values within k bits, ascending."""
+
+    def find_many(self, queries: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        The positions for each query, one after the other, and where each query's begin.
+        """
+
+    def matches(self, x: int) -> list[tuple[int, int, int]]:
+        """Position, value and distance of all within k bits, nearest first."""
+
+    def nearest(self, x: int) -> tuple[int, int, int] | None:
+        """
+        Position, value and distance of the nearest within k bits, of these the first.
+        """
+
+    def nearest_many(self, queries: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        For each query the nearest value, of these the first: its position (-1: none), the value and the distance (65: none).
+        """
+
+    def values(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
+        """All values by position."""
+
+class HammingMemory:
+    """Values that can be added to, and what is within k bits of one."""
+
+    def __init__(self, bits: int, k: int, blocks: int, capacity: int, simd: str = '') -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def add(self, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Adds all of them."""
+
+    def add_one(self, value: int) -> None:
+        """Adds one."""
+
+    def nearest(self, x: int) -> tuple[int, int, int] | None:
+        """
+        Number, value and distance of the nearest within k bits, of these the first.
+        """
+
+    def forget(self, count: int) -> None:
+        """Takes the last ones back."""
+
+    def find(self, x: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]:
+        """The numbers of all values within k bits, ascending."""
+
+    def nearest_many(self, queries: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        For each query the nearest value, of these the first: its number (-1: none), the value and the distance (65: none).
+        """
+
+    def seen(self, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], simhashes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], distances: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], first: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        For each value in order its nearest match, given those elsewhere; a value without one is added. Columns as of nearest_many, with `first` added to numbers.
+        """
+
+    def values(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
+        """All values in the order they were added."""
+
+class HammingJoin:
+    """Queries, to be joined with values."""
+
+    def __init__(self, queries: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], bits: int, k: int, blocks: int, threads: int, simd: str = '') -> None: ...
+
+    def probe(self, stored: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: int, threads: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)]:
+        """
+        Rows (stored, query) of all pairs within k bits, sorted; stored values are numbered from `first`.
+        """
+
+def xor_blocks_encode(sorted: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], bits: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]]:
+    """
+    Sorted values in blocks of 128 words: blocks, the last value of each, how many values come before each and in all, and the code's lengths.
+    """
+
+def xor_blocks_decode(blocks: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], bits: int, threads: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
+    """The values of some blocks."""
+
+class FeatureMaker:
+    """How documents become features."""
+
+    def __init__(self, first_width: int, last_width: int, once: bool, stem: bool, seed: int, stop_words: Sequence[bytes] | None = None) -> None: ...
+
+class FeatureWeights:
+    """What each feature weighs."""
+
+    def __init__(self, features: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], others: int) -> None: ...
+
+class FrequencyCounter:
+    """How many documents have each feature."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def documents(self) -> int:
+        """Documents counted so far."""
+
+    def add(self, source: object, maker: FeatureMaker, content_type: str, threads: int, simd: str = '', html: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """Counts a batch of documents."""
+
+    def result(self) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]]:
+        """The features, ascending, and how many documents have each."""
+
+def simhash_batch(source: object, maker: FeatureMaker, content_type: str, threads: int, simd: str = '', html: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weights: FeatureWeights | None = None) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]]:
+    """
+    Simhashes of a list of bytes or an Arrow array of strings or binary, with the numbers of features (0: there is no simhash) and of tokens.
+    """
+
+def simhash_pairs(source: object, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, threads: int, simd: str = '') -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]]:
+    """
+    Simhashes of weighted features: row i has those from offsets[i] to offsets[i + 1].
+    """
+
+def sample_distances(simhashes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], least: int, most: int, each: int, seed: int, threads: int, simd: str = '') -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]]:
+    """
+    How many pairs of simhashes have each distance from `least` to `most`, and `each` of every such distance: two positions and the distance.
+    """
+
+def stem_english(word: bytes) -> bytes:
+    """The stem of an English word in lower case."""

@@ -106,7 +106,7 @@ class Sketcher:
             )
         threads = threads_or_all(threads)
         p = self._parameters
-        source = _batch_source(documents, content_type)
+        source = batch_source(documents, content_type)
         columns = _core.sketch_batch(
             source, p.w, p.bits, *p.selection, p.seed, content_type, threads
         )
@@ -139,7 +139,7 @@ class Sketcher:
         """
         w = check_integer("w", w, 1, LARGEST_WIDTH)
         p = replace(self._parameters, w=w, features="given")
-        source = [_feature_bytes(feature) for feature in features]
+        source = [feature_bytes(feature) for feature in features]
         columns = _core.sketch_features(source, p.w, p.bits, *p.selection, p.seed)
         return SketchBatch(p, columns)[0]
 
@@ -196,7 +196,7 @@ def preset_named(name: str) -> Preset:
     return PRESETS[name]
 
 
-def _batch_source(documents: Any, content_type: str) -> list[Any]:
+def batch_source(documents: Any, content_type: str) -> list[Any]:
     """Bytes that are UTF-8 and Arrow arrays of strings, in place where they are that already."""
     if isinstance(documents, list | tuple):
         return [b"" if d is None else _document_bytes(d, content_type) for d in documents]
@@ -253,7 +253,8 @@ def _document_bytes(document: object, content_type: str) -> bytes:
     )
 
 
-def _feature_bytes(feature: object) -> bytes:
+def feature_bytes(feature: object) -> bytes:
+    """What is hashed of a feature."""
     if isinstance(feature, str):
         return feature.encode("utf-8", "surrogatepass")
     if isinstance(feature, bytes):

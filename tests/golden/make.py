@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.golden.documents import documents
+from tests.golden.simhash import simhash_file
 from tests.reference.key import equivalence_keys, keys
 from tests.reference.shingle import equivalence_hash, fingerprints, hexadecimal
 from tests.reference.sketch import (
@@ -171,7 +172,11 @@ def written(content: dict[str, Any]) -> str:
 
 def files() -> dict[str, str]:
     """The name and the text of every golden file."""
-    made = {"keys.json": written(key_file()), "features.json": written(feature_file())}
+    made = {
+        "keys.json": written(key_file()),
+        "features.json": written(feature_file()),
+        "simhash.json": written(simhash_file()),
+    }
     for index, (name, (data, content_type)) in enumerate(documents().items()):
         made[f"{name}.json"] = written(document_file(index, data, content_type))
     return made

@@ -19,12 +19,13 @@ from roughly.cli.options import (
     ratio,
     sketcher_of,
 )
-from roughly.cli.output import say
+from roughly.cli.output import counted, say
 from roughly.documents.file import printable
-from roughly.errors import ParameterError
+from roughly.errors import DocumentError, ParameterError
 
 if TYPE_CHECKING:
     from roughly.clustering import Clusters
+    from roughly.corpus import Corpus
 
 DESCRIPTION = """\
 Groups documents that are roughly the same, or roughly contained in one another.
@@ -41,6 +42,7 @@ examples:
   roughly cluster docs.roughly --threshold 0.9
   roughly cluster docs.roughly --json > clusters.jsonl
   roughly cluster docs.roughly --common 20
+  roughly cluster docs.roughly --url https://example.com/page
 
 Exit status: 0 done, 2 error."""
 
@@ -64,6 +66,9 @@ def add_parser(subparsers: Any) -> None:
         help="a file, pattern or directory, - for stdin; or one CORPUS",
     )
     parser.add_argument("-o", "--output", metavar="CORPUS", help="the corpus to make")
+    parser.add_argument(
+        "--date", metavar="D", help="for documents that have none, as 2026-11-15 (default: none)"
+    )
     add = parser.add_argument_group("what belongs together").add_argument
     add("--threshold", type=ratio, metavar="T", help="least resemblance (default: 0.5)")
     add(
@@ -112,6 +117,7 @@ def add_parser(subparsers: Any) -> None:
         default=0,
         help="show the N shingles that most documents have",
     )
+    add("--url", metavar="URL", help="show only the documents in the cluster of this page")
     add("--quiet", action="store_true", help="no summary and no progress, errors only")
     parser.set_defaults(run=run)
 
@@ -129,12 +135,15 @@ def run(arguments: argparse.Namespace) -> int:
             )
         _refuse_fixed(arguments)
         corpus = Corpus(arguments.inputs[0])
+        _restore_results(corpus, arguments)
         found = corpus.clusters(
             arguments.threshold, arguments.containment, arguments.linkage, arguments.threads
         )
     else:
         found = _make(arguments)
-    if arguments.common:
+    if arguments.url is not None:
+        _show_beside(found, arguments)
+    elif arguments.common:
         _show_common(found, arguments)
     elif arguments.json:
         _write_json(found)
@@ -149,6 +158,7 @@ def _make(arguments: argparse.Namespace) -> Clusters:
     from roughly.clustering.common import refuse_minima
     from roughly.clustering.settings import settings_for
     from roughly.corpus import create_corpus
+    from roughly.corpus.growth import checked_date
     from roughly.parameters import memory_or_half, threads_or_all
 
     started = time.monotonic()
@@ -167,6 +177,7 @@ def _make(arguments: argparse.Namespace) -> Clusters:
     if arguments.common:
         refuse_minima(sketcher.parameters)
     documents = documents_of(arguments, arguments.inputs)
+    documents.date = checked_date(arguments.date)
     path = Path(arguments.output)
     scratch_bytes = 0
 
@@ -201,6 +212,27 @@ def _make(arguments: argparse.Namespace) -> Clusters:
     return found
 
 
+def _restore_results(corpus: Corpus, arguments: argparse.Namespace) -> None:
+    """Writes the tables and the report again, if a change of the corpus has removed them."""
+    from roughly.corpus.results import NAMES
+    from roughly.errors import BusyError
+    from roughly.storage.lock import WriterLock
+
+    asked = (arguments.threshold, arguments.containment)
+    missing = [name for name in (*NAMES, "report.html") if not (corpus.path / name).exists()]
+    if not missing or asked != (None, None) or arguments.linkage != "single" or arguments.common:
+        return
+    try:
+        with WriterLock(corpus.path):
+            corpus.reopen()  # What they tell is true until the lock is free.
+            _write_results(corpus.clusters(threads=arguments.threads), corpus.path)
+    except (BusyError, DocumentError) as error:
+        say(f"{error.message}; tables and report are not written")
+        return
+    if not arguments.quiet:
+        say(f"wrote {', '.join(missing)}")
+
+
 def _linked(found: Clusters, linkage: Any) -> Clusters:
     return found if linkage == "single" else found.at(found.threshold, None, linkage)
 
@@ -224,6 +256,7 @@ def _write_results(found: Clusters, directory: Path) -> None:
 
 # What is fixed when a corpus is made: option and where it is kept.
 _FIXED = (
+    ("--date", "date"),
     ("--floor", "floor"),
     ("--containment-floor", "containment_floor"),
     ("--cut-off", "cut_off"),
@@ -265,16 +298,16 @@ def _say_skipped(found: Clusters) -> None:
 
 def _show(found: Clusters) -> None:
     """A few lines, and the largest clusters."""
-    documents, sizes = len(found.segment), found.sizes()
-    print(_counted(documents, "document"))
+    documents, sizes = found.segment.documents, found.sizes()
+    print(counted(documents, "document"))
     by = f"at resemblance {float(found.threshold):g}"
     if found.settings.method == "super" and not found.settings.exact:
         by = f"by super shingles of which {float(found.threshold):.0%} agree"
     if found.containment is not None:
         by += f" or containment {float(found.containment):g}"
     clustered = int(sizes.sum())
-    print(f"{_counted(len(sizes), 'cluster')} of {_counted(clustered, 'document')} {by}")
-    print(f"{_counted(documents - clustered + len(sizes), 'document')} if each cluster is one")
+    print(f"{counted(len(sizes), 'cluster')} of {counted(clustered, 'document')} {by}")
+    print(f"{counted(documents - clustered + len(sizes), 'document')} if each cluster is one")
     if not len(sizes):
         return
     table = found.clusters().sort_by([("size", "descending"), ("cluster", "ascending")])
@@ -288,14 +321,29 @@ def _show(found: Clusters) -> None:
         print(f"     and {len(sizes) - _SHOWN:,} more; --json lists all")
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
-
-
 def _write_json(found: Clusters) -> None:
     rows = found.clusters().to_pylist()
     for row, members in zip(rows, found, strict=True):
         print(json.dumps(row | {"members": members}))
+
+
+def _show_beside(found: Clusters, arguments: argparse.Namespace) -> None:
+    """The documents in the cluster of one page."""
+    from roughly.corpus import Corpus
+    from roughly.corpus.over_time import cluster_of
+
+    corpus = Corpus(arguments.output or arguments.inputs[0])
+    members = cluster_of(corpus.collection, found, arguments.url)
+    if not members:
+        raise DocumentError(
+            f"{printable(arguments.url)}: not known: no document of this corpus has it",
+            hint="look for its text with: roughly find",
+        )
+    for document in members:
+        if arguments.json:
+            print(json.dumps({"id": document.id, "date": document.date}))
+        else:
+            print(f"{document.date or '':20}  {printable(document.id)}")
 
 
 def _show_common(found: Clusters, arguments: argparse.Namespace) -> None:

@@ -40,7 +40,23 @@ class _Version(argparse.Action):
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of every command."""
-    from roughly.cli import cluster, compare, dedup, demo
+    from roughly.cli import (
+        add,
+        changes,
+        cluster,
+        collapse,
+        compact,
+        compare,
+        dedup,
+        demo,
+        find,
+        hamming,
+        info,
+        lost,
+        remove,
+        simhash,
+        verify,
+    )
 
     parser = _Parser(
         prog="roughly",
@@ -51,7 +67,8 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
-    for command in (cluster, compare, dedup, demo):
+    corpora = cluster, find, add, remove, compact, info, verify, lost, changes, collapse
+    for command in (*corpora, compare, dedup, demo, simhash, hamming):
         command.add_parser(commands)
     return parser
 

@@ -25,6 +25,11 @@ def say(message: str) -> None:
         print(f"roughly: {message}", file=sys.stderr, flush=True)
 
 
+def counted(count: int, noun: str) -> str:
+    """As `1 document`, `2 documents`."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
 def cannot_write(what: str, error: OSError, aside: str = "") -> DocumentError:
     """The error that tells what could not be written, why, and what to do."""
     full = error.errno in _FULL

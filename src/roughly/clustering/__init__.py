@@ -26,6 +26,7 @@ from roughly.documents import open_documents
 from roughly.errors import ParameterError
 from roughly.parameters import memory_or_half, threads_or_all
 from roughly.sketcher import Sketcher, preset_named
+from roughly.storage.collection import Collection
 from roughly.storage.steps import Steps
 from roughly.verification.contents import Contents, StoredContents
 from roughly.verification.exact import Verifier
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Clusters", "cluster", "cluster_documents"]
 
-_SEGMENT = "segments/000001"
+SEGMENT = "segments/000001"
 
 Threshold = float | str | Fraction
 
@@ -129,7 +130,7 @@ def cluster_documents(
             segment = write_segment(
                 documents,
                 sketcher,
-                directory / _SEGMENT,
+                directory / SEGMENT,
                 steps,
                 text=text,
                 threads=threads,
@@ -158,7 +159,7 @@ def cluster_documents(
             if verifier is not None:
                 verifier.close()
     return Clusters(
-        segment,
+        Collection([segment]),
         outcome,
         settings,
         settings.threshold,

@@ -31,7 +31,7 @@ from roughly.verification.column import Columns
 
 if TYPE_CHECKING:
     from roughly.documents.skipped import Skipped
-    from roughly.storage.segment import Segment
+    from roughly.storage.collection import Stored
 
 Linkage = Literal["single", "star"]
 Numbers = npt.NDArray[np.int64]
@@ -69,7 +69,7 @@ _PAIRS = pa.schema(
 class Clusters:
     """The clusters of a collection at its thresholds."""
 
-    segment: Segment
+    segment: Stored
     outcome: Outcome
     settings: Settings
     threshold: Fraction
@@ -111,7 +111,7 @@ class Clusters:
     @property
     def ids(self) -> pa.Array:
         """Of all documents, in document order."""
-        return self._names(np.arange(len(self.segment)))
+        return self._names(np.arange(len(self.outcome.order)))
 
     def __len__(self) -> int:
         """Clusters of two documents or more."""
@@ -140,7 +140,7 @@ class Clusters:
         contained = f", containment {float(self.containment)}" if self.containment else ""
         star = " as stars" if self.linkage == "star" else ""
         return (
-            f"Clusters({len(self.segment)} documents{skipped}, {len(clusters)} {noun} of"
+            f"Clusters({self.segment.documents} documents{skipped}, {len(clusters)} {noun} of"
             f" {int(sizes.sum())} documents at threshold {float(self.threshold)}{contained}{star},"
             f" floor {float(self.floor)})"
         )
@@ -239,6 +239,13 @@ class Clusters:
     @property
     def pair_schema(self) -> pa.Schema:
         return _PAIRS
+
+    def rows_beside(self, row: int) -> Numbers:
+        """All rows of the cluster that has a row, in document order; that row itself is one."""
+        order = self.outcome.order.astype(np.int64)
+        position = np.flatnonzero(order == row)
+        found: Numbers = order[np.isin(self._first, self._first[position])]
+        return found
 
     def sizes(self) -> Numbers:
         """Of each cluster of two documents or more, by first document."""

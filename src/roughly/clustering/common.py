@@ -15,7 +15,7 @@ from roughly.parameters import Parameters
 
 if TYPE_CHECKING:
     from roughly.clustering.clusters import Clusters
-    from roughly.storage.segment import Segment
+    from roughly.storage.collection import Stored
 
 
 class CommonShingle(NamedTuple):
@@ -63,7 +63,7 @@ def refuse_minima(parameters: Parameters) -> None:
         )
 
 
-def _text(segment: Segment, row: int, element: int) -> str:
+def _text(segment: Stored, row: int, element: int) -> str:
     """The shingle of that fingerprint, as the document writes it."""
     if not segment.has_text:
         return ""

@@ -7,6 +7,7 @@ first of its group in document order.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from roughly.sketch import EQUIVALENT_SAMPLES
 
 Positions = npt.NDArray[np.uint32]  # in document order
 Hashes = npt.NDArray[np.uint64]  # two columns
+Column = Callable[[], Hashes]
 
 # Codes in `Groups.kind`; a representative has none.
 KINDS = (None, "identical", "lexical", "shingle", "empty")
@@ -37,23 +39,23 @@ class Groups:
 
 
 def equivalents(
-    content: Hashes,
-    canonical: Hashes,
-    sketch: Hashes,
+    content: Column,
+    canonical: Column,
+    sketch: Column,
     size: npt.NDArray[np.uint32],
     kept: npt.NDArray[np.uint32],
     by_sketch: bool = True,
 ) -> Groups:
     """Collapses identical, lexically equivalent and shingle-equivalent documents, all given in
-    document order: hashes of their text, canonical form and sketch, their distinct shingles, and
-    the elements of their sketches.
+    document order: hashes of their text, canonical form and sketch, each asked for when it is
+    needed, their distinct shingles, and the elements of their sketches.
 
     Documents without a token are one group, of kind `empty` unless their bytes agree. Without
     `by_sketch` the same sketch is no reason: it may come of documents that differ a little.
     """
     positions = np.arange(len(size), dtype=np.uint32)
-    by_form = first_of_equal(canonical)
-    by_content = first_of_equal(content)
+    by_form = first_of_equal(canonical())
+    by_content = first_of_equal(content())
     kind = np.zeros(len(size), dtype=np.uint8)
     kind[by_form != positions] = LEXICAL
     kind[(by_form != positions) & (size == 0)] = EMPTY
@@ -61,7 +63,7 @@ def equivalents(
     kind[(by_form != positions) & (by_content == by_content[by_form])] = IDENTICAL
 
     rich = np.flatnonzero((by_form == positions) & (kept >= EQUIVALENT_SAMPLES) & by_sketch)
-    first = rich[first_of_equal(sketch[rich], size[rich])].astype(np.uint32)
+    first = rich[first_of_equal(sketch()[rich], size[rich])].astype(np.uint32)
     representative = positions.copy()
     representative[rich] = first
     kind[rich[first != rich]] = SHINGLE

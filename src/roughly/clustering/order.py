@@ -5,14 +5,31 @@ It does not depend on how documents were read, so neither does anything that is 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly.clustering.sketches import Rows
 
+if TYPE_CHECKING:
+    from roughly.storage.collection import Stored
 
-def document_order(ids: pa.ChunkedArray, dates: pa.ChunkedArray) -> Rows:
+
+def document_order(documents: Stored) -> Rows:
+    """The rows of all documents that are there, in document order."""
+    ids, dates, rows = documents.ids(), documents.dates(), documents.live_rows
+    if len(rows) == len(ids):
+        return ordered(ids, dates)
+    live = np.zeros(len(ids), bool)
+    live[rows] = True
+    mask = pa.array(live)
+    order: Rows = rows[ordered(ids.filter(mask), dates.filter(mask))]
+    return order
+
+
+def ordered(ids: pa.ChunkedArray, dates: pa.ChunkedArray) -> Rows:
     """The rows in document order. Arrow compares strings by their bytes."""
     if _ascending(ids, dates):
         return np.arange(len(ids), dtype=np.uint32)

@@ -1,10 +1,12 @@
 """The four phases, in a directory: sketch, sort, pairs, forest.
 
-    segments/000001/            phase 1, the sketches (roughly.storage.segment)
-    forest/documents.arrow      document order and equivalents
-    forest/hubs.arrow           documents of masses and the one that stands for them
-    forest/pairs-*.arrow        phases 2 and 3, a file for each join
-    forest/links-*.arrow        phase 4, the maximum spanning forests
+    segments/000001/                  phase 1, the sketches (roughly.storage.segment)
+    forest/000001/documents.arrow     document order and equivalents
+    forest/000001/hubs.arrow          documents of masses and the one that stands for them
+    forest/000001/frequent.arrow      by which elements masses are told, and
+    forest/000001/heads.arrow         whom they are told by (frozen.py)
+    forest/000001/pairs-*.arrow       phases 2 and 3, a file for each join
+    forest/000001/links-*.arrow       phase 4, the maximum spanning forests
 
 Pairs that are to be exact are counted again on complete sets of shingles, from estimated-*.arrow.
 Every file is a step of its own: a run that was killed goes on with the first that is missing. All
@@ -29,30 +31,33 @@ from roughly.clustering.clock import Clock
 from roughly.clustering.equivalence import Groups, equivalents
 from roughly.clustering.expansion import Expansion
 from roughly.clustering.forest import NO_PAIRS, Forest
-from roughly.clustering.join import Budget, Hubs, Join, Measure
+from roughly.clustering.frozen import Frequent, FrozenJoin
+from roughly.clustering.join import Budget, Hubs, Measure
 from roughly.clustering.mass import no_check, pairs_inside
 from roughly.clustering.order import document_order
 from roughly.clustering.settings import Settings
 from roughly.clustering.sketches import PairTable, Rows, Sketches
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.clustering.super_shingle import super_pairs
+from roughly.pipeline import give_back_memory
 from roughly.storage.arrow_file import ArrowFile, arrow_writer
 from roughly.storage.checked import sidecar
 from roughly.storage.durable import make_directory
 from roughly.storage.steps import Steps
 
 if TYPE_CHECKING:
-    from roughly.storage.segment import Segment
+    from roughly.storage.collection import Stored
     from roughly.verification.exact import Verifier
 
-FOREST = "forest"
+# Of a run that begins with its documents; what is added later has later numbers.
+FOREST = "forest/000001"
 
 # Sampled elements without which an estimate of containment is no reason to put documents together.
 LEAST_CONTAINED = 10
 
 _DOCUMENTS = pa.schema(
     [
-        pa.field("row", pa.uint32(), nullable=False),  # in the segment; rows in document order
+        pa.field("row", pa.uint32(), nullable=False),  # of the collection; in document order
         pa.field("representative", pa.uint32(), nullable=False),  # a position in document order
         pa.field("kind", pa.uint8(), nullable=False),  # index into equivalence.KINDS
     ]
@@ -68,7 +73,7 @@ _PAIRS = pa.schema(
 class Outcome:
     """What the phases leave behind."""
 
-    order: Rows  # rows of the segment in document order
+    order: Rows  # rows of the collection that are there, in document order
     groups: Groups
     hubs: Hubs
     pair_files: list[tuple[Measure, Path]]
@@ -77,9 +82,16 @@ class Outcome:
     facts: dict[str, int]  # of the expansion: elements, those cut off, pairs; bytes of scratch
 
     @classmethod
-    def load(cls, directory: Path) -> Outcome:
+    def empty(cls) -> Outcome:
+        """Of no documents."""
+        none: Rows = np.zeros(0, np.uint32)
+        groups = Groups(none, np.zeros(0, np.uint8))
+        return cls(none, groups, none, [], NO_PAIRS, NO_PAIRS, {})
+
+    @classmethod
+    def load(cls, directory: Path, forest: str = FOREST) -> Outcome:
         """What a finished run left in its directory."""
-        folder = directory / FOREST
+        folder = directory / forest
         # By their checksums: a file that is missing is damage, not a step that was not needed.
         files = sorted(path.with_suffix("") for path in folder.glob("pairs-*.arrow.crc32c"))
         hubs: Hubs = np.zeros(0, np.uint32)
@@ -102,41 +114,57 @@ class Outcome:
 
 
 def run_phases(
-    segment: Segment,
+    segment: Stored,
     settings: Settings,
     directory: Path,
     steps: Steps,
     *,
+    forest: str = FOREST,
     threads: int,
     memory_bytes: int,
     progress: Progress = no_progress,
     clock: Clock | None = None,
     verifier: Verifier | None = None,
+    frequent: Frequent | None = None,
 ) -> Outcome:
-    """Phases 2 to 4 over a segment. `verifier` counts pairs exactly, if the settings ask for it."""
+    """Phases 2 to 4 over all documents, in the folder `forest`. `verifier` counts pairs exactly, if
+    the settings ask for it; `frequent` are the frequencies by which masses are told, if these were
+    counted before."""
     clock = Clock() if clock is None else clock
-    folder = directory / FOREST
+    folder = directory / forest
     make_directory(folder)
     for scratch in (*folder.glob("postings-*"), *folder.glob("lists-*")):
         shutil.rmtree(scratch, ignore_errors=True)  # of a run that was killed
     phases = _Phases(
-        segment, settings, folder, steps, threads, memory_bytes, progress, clock, verifier
+        segment,
+        settings,
+        folder,
+        steps,
+        threads,
+        memory_bytes,
+        progress,
+        clock,
+        verifier,
+        frequent,
     )
     order, groups = phases.documents()
+    give_back_memory()
     rows = order[groups.representatives]
     hubs, files, facts = phases.pairs(rows)
+    give_back_memory()
     if settings.exact:
         files = phases.verified(files, rows)
     links = phases.forest("resemblance", files, len(rows))
     contained = NO_PAIRS
     if settings.containment is not None:
         contained = phases.forest("containment", files, len(rows))
+    give_back_memory()
     return Outcome(order, groups, hubs, files, links, contained, facts)
 
 
 @dataclass(frozen=True, slots=True)
 class _Phases:
-    segment: Segment
+    segment: Stored
     settings: Settings
     folder: Path
     steps: Steps
@@ -145,6 +173,7 @@ class _Phases:
     progress: Progress
     clock: Clock
     verifier: Verifier | None
+    frequent: Frequent | None
 
     def documents(self) -> tuple[Rows, Groups]:
         """Document order, and who is equivalent to whom."""
@@ -152,19 +181,18 @@ class _Phases:
         if not self.steps.done("documents"):
             with self.clock("equivalents") as phase:
                 segment = self.segment
-                order = document_order(segment.ids(), segment.dates())
+                order = document_order(segment)
                 kept = Sketches.of_segment(segment).kept()
                 groups = equivalents(
-                    segment.hashes("content")[order],
-                    segment.hashes("canonical")[order],
-                    segment.hashes("sketch")[order],
+                    lambda: segment.hashes("content")[order],
+                    lambda: segment.hashes("canonical")[order],
+                    lambda: segment.hashes("sketch")[order],
                     segment.size[order],
                     kept[order],
                     by_sketch=not self.settings.exact,
                 )
                 segment.release()
-                arrays: list[npt.NDArray[Any]] = [order, groups.representative, groups.kind]
-                phase.bytes_written += _write(path, _DOCUMENTS, [arrays])
+                phase.bytes_written += write_documents(self.folder, order, groups)[1]
                 phase.rows += len(order)
             self.steps.record("documents", [path], {})
             return order, groups
@@ -208,20 +236,25 @@ class _Phases:
             ):
                 return hubs, files
         advance = self.progress("pairs", 2 * len(rows) * len(joins), "documents")
-        join = self._join(sketches, rows)
+        join = self._join(sketches, rows, self.frequent)
         if not self.steps.done("hubs"):
             hubs = join.hubs(settings.threshold, settings.mass)
             links = join.hub_links(hubs)
             if settings.exact:
                 hubs, links = self._exact_hubs(hubs, links, rows, settings.threshold)
-            _write(hub_path, _HUBS, [[hubs]])
-            _write(hub_links, _PAIRS, [links.T])
-            outputs = [hub_path, hub_links]
+            write_hubs(self.folder, hubs)
+            write_pairs(hub_links, [links])
+            outputs = [
+                hub_path,
+                hub_links,
+                join.frequent(settings.mass).write(self.folder),
+                join.heads(settings.mass).write(self.folder),
+            ]
             if settings.containment_floor is not None:
                 # They are pairs of containment too, and the join leaves them out.
                 held = join.measure("containment", links)
                 held = held[reaching(held, settings.containment_floor)]
-                _write(held_links, _PAIRS, [held.T])
+                write_pairs(held_links, [held])
                 outputs.append(held_links)
             self.steps.record("hubs", outputs, {})
         if not self.steps.done("masses"):
@@ -233,7 +266,7 @@ class _Phases:
                 settings.mass,
                 self._exact_hubs if settings.exact else no_check,
             )
-            _write(inside, _PAIRS, (table.T for table in tables))
+            write_pairs(inside, tables)
             self.steps.record("masses", [inside], {})
         for measure, floor, level in joins:
             step = f"pairs-{measure}-{level:02}"
@@ -241,7 +274,7 @@ class _Phases:
                 advance(2 * len(rows))
                 continue
             tables = join.pairs(measure, floor, level, hubs, advance)
-            written = _write(paths[measure, level], _PAIRS, (table.T for table in tables))
+            written = write_pairs(paths[measure, level], tables)
             with self.clock("pairs") as phase:
                 phase.bytes_written += written
             self.steps.record(step, [paths[measure, level]], {"disk_bytes": join.disk_bytes})
@@ -252,8 +285,8 @@ class _Phases:
         """Of the files of pairs as they are found."""
         return "estimated" if self.settings.exact else "pairs"
 
-    def _join(self, sketches: Sketches, rows: Rows) -> Join:
-        return Join(
+    def _join(self, sketches: Sketches, rows: Rows, frequent: Frequent | None = None) -> FrozenJoin:
+        return FrozenJoin(
             sketches,
             rows,
             threads=self.threads,
@@ -261,6 +294,7 @@ class _Phases:
             scratch=self.folder,
             clock=self.clock,
             least_contained=0 if self.settings.exact else LEAST_CONTAINED,
+            frequent=frequent,
         )
 
     def _exact_hubs(
@@ -293,8 +327,8 @@ class _Phases:
                 floor = self.settings.containment_floor
             with self.clock("count") as phase:
                 tables = (self._counted(measure, t, rows, advance) for t in read_pairs(path))
-                kept = (table[reaching(table, floor)].T for table in tables)
-                phase.bytes_written += _write(to, _PAIRS, kept)
+                kept = (table[reaching(table, floor)] for table in tables)
+                phase.bytes_written += write_pairs(to, kept)
             self.steps.record(step, [to], {})
         return exact
 
@@ -339,7 +373,7 @@ class _Phases:
                 scratch=self.folder,
                 clock=self.clock,
             )
-            return {"bytes": _write(path, _PAIRS, (table.T for table in found))}
+            return {"bytes": write_pairs(path, found)}
         advance = self.progress("pairs", 2 * len(rows), "documents")
         with Expansion(
             sketches,
@@ -352,7 +386,7 @@ class _Phases:
             clock=self.clock,
         ) as expansion:
             tables = expansion.pairs(settings.floor, advance)
-            written = _write(path, _PAIRS, (table.T for table in tables))
+            written = write_pairs(path, tables)
             return {
                 "bytes": written,
                 "elements": expansion.elements,
@@ -375,10 +409,29 @@ class _Phases:
                     for pairs in read_pairs(file):
                         forest.add(pairs)
             links = forest.links()
-            phase.bytes_written += _write(path, _PAIRS, [links.T])
+            phase.bytes_written += write_pairs(path, [links])
             phase.rows += len(links)
         self.steps.record(step, [path], {})
         return links
+
+
+def write_documents(folder: Path, order: Rows, groups: Groups) -> tuple[Path, int]:
+    """Document order and equivalents; where they are, and how many bytes."""
+    path = folder / "documents.arrow"
+    arrays: list[npt.NDArray[Any]] = [order, groups.representative, groups.kind]
+    return path, _write(path, _DOCUMENTS, [arrays])
+
+
+def write_hubs(folder: Path, hubs: Hubs) -> Path:
+    """The hubs of all representatives."""
+    path = folder / "hubs.arrow"
+    _write(path, _HUBS, [[hubs]])
+    return path
+
+
+def write_pairs(path: Path, tables: Iterable[PairTable]) -> int:
+    """Pairs, a record batch a table; the bytes of the file."""
+    return _write(path, _PAIRS, (table.T for table in tables))
 
 
 def _read_documents(path: Path) -> tuple[Rows, Groups]:

@@ -20,7 +20,7 @@ from roughly.parameters import Parameters
 from roughly.sketch import SketchBatch
 
 if TYPE_CHECKING:
-    from roughly.storage.segment import Segment
+    from roughly.storage.collection import Stored
 
 PairTable = npt.NDArray[np.uint32]  # columns a, b, common, sampled; a < b
 Rows = npt.NDArray[np.uint32]
@@ -49,7 +49,7 @@ class Sketches:
     places: list[tuple[Path, int]] = field(default_factory=list)  # of the chunks' values in files
 
     @classmethod
-    def of_segment(cls, segment: Segment) -> Sketches:
+    def of_segment(cls, segment: Stored) -> Sketches:
         chunks = []
         for part in range(segment.parts):
             chunks.append(segment.chunk(part))

@@ -1,4 +1,4 @@
-"""The corpus on disk: `Corpus` reads one, `create_corpus` makes one."""
+"""The corpus on disk: `Corpus` reads and changes one, `create_corpus` makes one of documents."""
 
 from __future__ import annotations
 

@@ -1,62 +1,96 @@
 """A corpus: the directory NAME.roughly with documents, sketches, forests and results.
 
-    corpus.json       what it is made of (manifest.py)
-    segments/000001/  documents, sketches, text (roughly.storage.segment)
-    forest/           document order, pairs, links (roughly.clustering.run)
-    lock              held by the one writer
+    corpus.json          what it is made of (manifest.py)
+    segments/000001/     documents, sketches, text (roughly.storage.segment); one for each addition
+    forest/000001/       document order, pairs, links (roughly.clustering.run), the rows removed
+    lock                 held by the one writer
+    work/                of a change that is being made
 
-Any number of processes may read it.
+Any number of processes may read it, each the state that was there when it opened it; one may change
+it. A change is there wholly or not at all, whatever stops it.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-from functools import cached_property
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from roughly.clustering import cluster_documents
 from roughly.clustering.clusters import Clusters, Linkage
-from roughly.clustering.run import FOREST, Outcome
+from roughly.clustering.run import Outcome
+from roughly.clustering.settings import settings_for
 from roughly.clustering.sketching import Progress, no_progress, read_skipped
-from roughly.corpus.manifest import (
-    MANIFEST,
-    Manifest,
-    SegmentEntry,
-    checksum_of,
-    is_corpus,
-    read_manifest,
-)
-from roughly.documents.file import printable
-from roughly.errors import DamageError, DocumentError, RoughlyError
-from roughly.parameters import threads_or_all
-from roughly.storage.arrow_file import ArrowFile
-from roughly.storage.checked import CheckedMap
-from roughly.storage.durable import make_directory, writing
-from roughly.storage.lock import WriterLock
-from roughly.storage.segment import Segment
+from roughly.corpus.change import Change
+from roughly.corpus.creation import leave_out, make_corpus, make_empty
+from roughly.corpus.manifest import Manifest
+from roughly.corpus.snapshot import Snapshot
+from roughly.documents import Documents, open_documents
+from roughly.errors import ParameterError
+from roughly.parameters import memory_or_half, threads_or_all
+from roughly.sketcher import Sketcher, preset_named
+from roughly.storage.collection import Collection
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from roughly.clustering.settings import Settings
-    from roughly.documents import Documents
-    from roughly.sketcher import Sketcher
-
-_SEGMENTS = "segments"
-# What a run keeps until its corpus is complete.
-_JOURNAL = ("steps.json", "steps")
-# What is made of a corpus for others to read.
-_RESULTS = ("documents.parquet", "clusters.parquet", "pairs.parquet", "report.html")
+    from roughly.corpus.changes import Changes
+    from roughly.corpus.collapse import Result
+    from roughly.corpus.compaction import Compacted
+    from roughly.corpus.growth import Added
+    from roughly.corpus.history import History
+    from roughly.corpus.information import Information
+    from roughly.corpus.lookup import NamedDocument
+    from roughly.corpus.lost import Move, Trace
+    from roughly.corpus.over_time import Collapsed
+    from roughly.corpus.removal import Removed
+    from roughly.corpus.sweeps import Period
+    from roughly.documents.file import Document
+    from roughly.search.match import Found
+    from roughly.search.searcher import Direction, Searcher
 
 
 class Corpus:
-    """A corpus on disk, to be read."""
+    """A corpus on disk: the state that it had when it was opened, or that this object gave it."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.manifest = read_manifest(self.path)
+        self._snapshot = Snapshot(self.path)
+
+    @classmethod
+    def create(
+        cls,
+        path: str | Path,
+        sketcher: Sketcher | None = None,
+        threshold: float | str | Fraction | None = None,
+        *,
+        floor: float | str | Fraction | None = None,
+        containment: float | str | Fraction | None = None,
+        containment_floor: float | str | Fraction | None = None,
+        exact: bool = False,
+        preset: str | None = None,
+        text: bool = True,
+        force: bool = False,
+    ) -> Corpus:
+        """A corpus without documents, in a new directory. What is given here is fixed: how
+        documents are sketched, from where on pairs are found, whether the text is kept. All of it
+        means what it means for `roughly.cluster`."""
+        if sketcher is not None and preset is not None:
+            raise ParameterError("preset: cannot stand beside a sketcher: wanted one of the two")
+        if preset is not None:
+            sketcher = preset_named(preset).sketcher()
+        sketcher = Sketcher() if sketcher is None else sketcher
+        settings = settings_for(
+            sketcher.parameters,
+            threshold,
+            floor,
+            containment,
+            containment_floor,
+            preset,
+            exact=exact,
+        )
+        make_empty(Path(path), sketcher, settings, text=text, force=force)
+        return cls(path)
 
     def __len__(self) -> int:
         """Documents."""
@@ -65,15 +99,82 @@ class Corpus:
     def __repr__(self) -> str:
         return f"Corpus({str(self.path)!r}, {len(self)} documents)"
 
-    @cached_property
-    def segment(self) -> Segment:
-        return Segment(self.path / _SEGMENTS / self.manifest.segments[0].name)
+    @property
+    def manifest(self) -> Manifest:
+        return self._snapshot.manifest
 
-    @cached_property
+    @property
+    def collection(self) -> Collection:
+        """All documents that are there."""
+        return self._snapshot.collection
+
+    @property
+    def segment(self) -> Collection:
+        """The same, to whom a collection is as good as one segment."""
+        return self._snapshot.collection
+
+    @property
+    def searcher(self) -> Searcher:
+        """Looks many documents up at once, by their sketches."""
+        return self._snapshot.searcher
+
+    @property
     def outcome(self) -> Outcome:
-        # A file that is missing must not pass for one that was not needed.
-        _check_files(self.path / FOREST, self.manifest.forest_checksum)
-        return Outcome.load(self.path)
+        """Document order, groups, pairs and forests."""
+        return self._snapshot.outcome
+
+    @property
+    def forest(self) -> Path:
+        """The directory of the clusters that it has now."""
+        return self._snapshot.forest
+
+    def reopen(self) -> None:
+        """Goes on with the state that the corpus has now."""
+        self._snapshot = Snapshot(self.path)
+
+    def find(
+        self,
+        text: str | bytes | Document | None = None,
+        url: str | None = None,
+        *,
+        threshold: float | str | Fraction | None = None,
+        containment: float | str | Fraction | None = None,
+        direction: Direction = "both",
+        limit: int | None = 10,
+        exact: bool | None = None,
+        content_type: str = "auto",
+        threads: int | None = 1,
+        progress: Progress = no_progress,
+    ) -> Found:
+        """Documents like a text, or like the latest document of a URL, best first: those that
+        resemble it by `threshold`, and those that contain it, or are contained in it, by
+        `containment` (`direction`: "contained" for the former alone, "contains" for the latter).
+        If neither is given, 0.5 and 0.8.
+
+        `exact`: True counts by the stored text, also where sketches cannot tell; False believes
+        the estimates; None has those counted that rest on few samples."""
+        from roughly.corpus.finding import find_documents
+
+        return find_documents(
+            self.collection,
+            self._snapshot.searcher,
+            text,
+            url,
+            threshold=threshold,
+            containment=containment,
+            direction=direction,
+            limit=limit,
+            exact=exact,
+            content_type=content_type,
+            threads=threads_or_all(threads),
+            progress=progress,
+        )
+
+    def document(self, row: int) -> Document:
+        """A document of the collection with its stored text, as for `roughly.compare`."""
+        from roughly.corpus.finding import stored_document
+
+        return stored_document(self.collection, row)
 
     def clusters(
         self,
@@ -86,16 +187,16 @@ class Corpus:
         Giving only a threshold leaves containment as it was made."""
         settings = self.manifest.settings
         found = Clusters(
-            self.segment,
+            self.collection,
             self.outcome,
             settings,
             settings.threshold,
             settings.containment,
             "single",
-            read_skipped(self.segment.skipped),
+            read_skipped(self.collection.skipped),
             self.manifest.phases,
             threads_or_all(threads),
-            self,
+            self._snapshot,
         )
         if containment is None and linkage == "single":
             containment = settings.containment
@@ -103,46 +204,195 @@ class Corpus:
             settings.threshold if threshold is None else threshold, containment, linkage
         )
 
-    def verify(self, threads: int | None = None) -> list[str]:
-        """Checks every byte; what is wrong, a line a file."""
-        problems = self.segment.verify(threads)
-        for beside in sorted((self.path / FOREST).glob("*.arrow.crc32c")):
-            try:
-                ArrowFile(beside.with_suffix("")).verify(threads)
-            except RoughlyError as error:
-                problems.append(error.message)
-        try:
-            return problems or self._inconsistencies()
-        except RoughlyError as error:
-            return [error.message]
+    def add(
+        self,
+        documents: Any,
+        date: str | None = None,
+        *,
+        content_type: str = "auto",
+        text_field: str | None = None,
+        id_field: str | None = None,
+        date_field: str | None = None,
+        strict: bool = False,
+        memory: int | str | None = None,
+        threads: int | None = None,
+        progress: Progress = no_progress,
+    ) -> Added:
+        """Adds documents, as a sweep of that date for those that have none of their own, and brings
+        the clusters up to date. `documents`: as for `roughly.cluster`, or opened ones.
 
-    def _inconsistencies(self) -> list[str]:
-        """Numbers and files that do not fit each other."""
-        shown = printable(str(self.path))
-        _check_files(self.segment.directory, self.manifest.segments[0].checksum)
-        outcome, rows = self.outcome, len(self.segment)
-        if not len(outcome.order) == rows == len(self):
-            return [f"{shown}: damaged: {len(outcome.order)} documents in order, wanted {rows}"]
-        distinct = len(outcome.groups.representatives)
-        beyond = [
-            name
-            for name, links in (
-                ("resemblance", outcome.links),
-                ("containment", outcome.containment_links),
+        The same id at another date is another version of a document; at the same date it becomes
+        id#2. Only content that is not there yet is sketched."""
+        from roughly.corpus.growth import add_documents, checked_date
+
+        date = checked_date(date)
+        opened = documents
+        if not isinstance(documents, Documents):
+            opened = open_documents(
+                documents,
+                text_field=text_field,
+                id_field=id_field,
+                date_field=date_field,
+                content_type=content_type,
+                strict=strict,
             )
-            if len(links) and links[:, :2].max() >= distinct
-        ]
-        return [f"{shown}: damaged: a link of {name} leads nowhere" for name in beyond]
+        leave_out(opened, self.path)
+        with Change(self.path) as change:
+            added = add_documents(
+                change,
+                opened,
+                date,
+                threads=threads_or_all(threads),
+                memory_bytes=memory_or_half(memory),
+                progress=progress,
+            )
+            self._move_on(change)
+        return added
 
+    def remove(
+        self,
+        names: str | Iterable[str],
+        date: str | None = None,
+        *,
+        strict: bool = False,
+        memory: int | str | None = None,
+        threads: int | None = None,
+        progress: Progress = no_progress,
+    ) -> Removed:
+        """Removes all documents of these ids or URLs, or only those of one date. They are gone from
+        everything at once, and from the disk with the next `compact`. With `strict` a name that no
+        document has is an error, and nothing is removed."""
+        from roughly.corpus.growth import checked_date
+        from roughly.corpus.removal import remove_documents
 
-def _check_files(directory: Path, checksum: int) -> None:
-    if checksum_of(directory) != checksum:
-        for beside in sorted(directory.glob("*.crc32c")):
-            CheckedMap(beside.with_suffix(""))  # says which file it is, if one is damaged
-        raise DamageError(
-            f"{printable(str(directory))}: damaged: it has other files than recorded",
-            hint="restore it from a copy, or cluster the documents again",
-        )
+        names = [names] if isinstance(names, str) else list(names)
+        with Change(self.path) as change:
+            removed = remove_documents(
+                change,
+                names,
+                checked_date(date),
+                strict=strict,
+                threads=threads_or_all(threads),
+                memory_bytes=memory_or_half(memory),
+                progress=progress,
+            )
+            self._move_on(change)
+        return removed
+
+    def compact(
+        self,
+        seed: int | Literal["random"] | None = None,
+        *,
+        memory: int | str | None = None,
+        threads: int | None = None,
+        progress: Progress = no_progress,
+    ) -> Compacted:
+        """Makes one segment of all, without what was removed, and clusters it as if it were new.
+        With a `seed` (or "random") all documents are sketched again, from the stored text: nobody
+        can know beforehand which of a text's shingles the sketches keep."""
+        from roughly.corpus.compaction import bytes_on_disk, compact_corpus
+
+        if seed is not None:
+            seed = Sketcher(seed=seed).seed
+        with Change(self.path) as change:
+            compacted = compact_corpus(
+                change,
+                seed,
+                threads=threads_or_all(threads),
+                memory_bytes=memory_or_half(memory),
+                progress=progress,
+            )
+            self._move_on(change)
+            compacted.bytes_after = bytes_on_disk(change)
+        return compacted
+
+    def verify(self, threads: int | None = None) -> list[str]:
+        """Checks every byte and every reference; what is wrong, a line a problem."""
+        from roughly.corpus.check import problems_of
+
+        # Opened anew: files may have changed since this was.
+        return problems_of(Snapshot(self.path), threads)
+
+    def info(self) -> Information:
+        """What the corpus holds, how it was made, and what it takes on disk."""
+        from roughly.corpus.information import information
+
+        return information(self._snapshot)
+
+    def documents(self, url: str) -> list[NamedDocument]:
+        """All documents of a page, oldest first. The URL may be in another spelling than the ids
+        have it."""
+        from roughly.corpus.over_time import documents_at
+
+        return documents_at(self.collection, url)
+
+    def cluster_of(
+        self, url: str, threshold: float | str | Fraction | None = None
+    ) -> list[NamedDocument]:
+        """All documents in the cluster of a page's latest document, that one among them."""
+        from roughly.corpus.over_time import cluster_of
+
+        return cluster_of(self.collection, self.clusters(threshold), url)
+
+    def lost(self, url: str, by: Period = "day") -> Trace | None:
+        """Where a page is now; None if no sweep has it. Documents of one day, month or year are
+        one sweep."""
+        from roughly.corpus.over_time import lost
+
+        return lost(self.collection, url, by)
+
+    def moves(
+        self, begin: str | None = None, end: str | None = None, by: Period = "day"
+    ) -> list[Move]:
+        """What became of every page that vanished between two sweeps; the last two unless their
+        dates are given."""
+        from roughly.corpus.over_time import moves
+
+        return moves(self.collection, begin, end, by)
+
+    def urls(self, date: str | None = None, by: Period = "day") -> list[str]:
+        """The ids of all pages of one sweep, the last unless its date is given."""
+        from roughly.corpus.over_time import urls
+
+        return urls(self.collection, date, by)
+
+    def changes(self, by: Period = "day", threads: int | None = None) -> Changes:
+        """How pages change from sweep to sweep."""
+        from roughly.corpus.over_time import changes
+
+        return changes(self.collection, by, threads_or_all(threads))
+
+    def history(self, url: str, by: Period = "day", threads: int | None = None) -> History | None:
+        """One page over all sweeps; None if none has it."""
+        from roughly.corpus.over_time import history
+
+        return history(self.collection, url, by, threads_or_all(threads))
+
+    def collapse(
+        self,
+        results: Iterable[str | Result],
+        threshold: float | str | Fraction | None = None,
+        containment: float | str | Fraction | None = None,
+        *,
+        threads: int | None = None,
+    ) -> Collapsed:
+        """Ranked results, URLs or `Result`s, each under the best-ranked one that says the same."""
+        from roughly.corpus.over_time import collapse, result_of
+
+        ranked = [result_of(rank, item) for rank, item in enumerate(results, 1)]
+        if threshold is None:
+            threshold = self.manifest.settings.threshold
+        threads = threads_or_all(threads)
+        return collapse(self.collection, ranked, threshold, containment, threads)
+
+    def _move_on(self, change: Change) -> None:
+        """From the state before a change to the one after; what only the former has may go."""
+        if change.after is not None:
+            del self._snapshot  # Clusters that were made of it keep it, and its files.
+            try:
+                change.collect()
+            finally:
+                self._snapshot = Snapshot(self.path)
 
 
 def create_corpus(
@@ -150,102 +400,9 @@ def create_corpus(
     sketcher: Sketcher,
     settings: Settings,
     path: str | Path,
-    *,
-    text: bool = True,
-    memory_bytes: int,
-    threads: int,
-    force: bool = False,
-    progress: Progress = no_progress,
-    finish: Any = None,
+    **options: Any,
 ) -> Corpus:
-    """Clusters documents into a new corpus, or goes on with a run that did not finish. `finish` is
-    called with the clusters before the corpus counts as complete."""
-    directory = Path(path)
-    if not force:
-        _refuse_corpus(directory)
-    if directory.exists() and not _is_ours(directory):
-        raise DocumentError(
-            f"{printable(str(path))}: will not write: there is something else",
-            hint="choose another name",
-        )
-    _leave_out(documents, directory)
-    make_directory(directory)
-    with WriterLock(directory):
-        if not force:
-            _refuse_corpus(directory)  # One that another process has just completed.
-        if force or not (directory / _JOURNAL[0]).exists():
-            # What cannot be read at all must not cost what is there.
-            next(iter(documents), None)
-            _clear(directory)  # What is there without a journal is left of a corpus.
-        found = cluster_documents(
-            documents,
-            sketcher,
-            settings,
-            directory,
-            text=text,
-            memory_bytes=memory_bytes,
-            threads=threads,
-            progress=progress,
-        )
-        if finish is not None:
-            finish(found)
-        for path in (directory / FOREST).glob("estimated-*"):
-            path.unlink()  # the exact pairs are there
-        segment = found.segment
-        checksum = checksum_of(segment.directory)
-        Manifest(
-            sketcher.parameters,
-            settings,
-            [SegmentEntry(segment.directory.name, len(segment), checksum)],
-            checksum_of(directory / FOREST),
-            list(found.phases),
-        ).write(directory)
-        for name in _JOURNAL:
-            journal = directory / name
-            if journal.is_dir():
-                shutil.rmtree(journal)
-            else:
-                journal.unlink(missing_ok=True)
-    return Corpus(directory)
-
-
-def _leave_out(documents: Documents, directory: Path) -> None:
-    """A directory that is read may hold the corpus: what a run makes there is no input of it."""
-    inside = os.path.join(os.path.abspath(directory), "")
-    documents.sources[:] = [
-        source
-        for source in documents.sources
-        if not (source.found and os.path.abspath(source.path or "").startswith(inside))
-    ]
-
-
-def _refuse_corpus(directory: Path) -> None:
-    if is_corpus(directory):
-        raise DocumentError(
-            f"{printable(str(directory))}: will not write: the corpus exists",
-            hint="choose another name, or make it anew with --force",
-        )
-
-
-def _is_ours(directory: Path) -> bool:
-    """A corpus, a run, what is left of one, or an empty directory."""
-    if not directory.is_dir():
-        return False
-    with writing(directory):
-        names = {entry.name for entry in directory.iterdir()}
-    names -= {name for name in names if name.startswith(".") and name.endswith(".part")}
-    # Anybody may have a directory called "segments": it is not for us to clear.
-    known = {*_JOURNAL, *_RESULTS, "lock", _SEGMENTS, FOREST}
-    left = "lock" in names and names <= known
-    return not names or left or bool(names & {MANIFEST, _JOURNAL[0]})
-
-
-def _clear(directory: Path) -> None:
-    # The manifest first: what is left after a kill is no corpus. The journal last, and its head at
-    # the very end: without it what is left is cleared again.
-    for name in (MANIFEST, *_RESULTS, _SEGMENTS, FOREST, *reversed(_JOURNAL)):
-        path = directory / name
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
+    """Clusters documents into a new corpus, or goes on with a run that did not finish. For
+    `options` see `creation.make_corpus`."""
+    make_corpus(documents, sketcher, settings, Path(path), **options)
+    return Corpus(path)

@@ -1,5 +1,7 @@
-"""corpus.json: what a corpus is made of. It is written last and replaced as a whole, so a directory
-with one is a corpus, complete, and a directory without one is at most a run that did not finish.
+"""corpus.json: what a corpus is made of. It is replaced as a whole, when everything that it names
+is on the disk: a directory with one is a corpus, complete, and a directory without one is at most a
+run that did not finish. What a corpus's directory holds besides is left of a writer that was
+killed, or still read by somebody.
 """
 
 from __future__ import annotations
@@ -18,7 +20,11 @@ from roughly.parameters import Parameters
 from roughly.storage.durable import write_durably
 
 MANIFEST = "corpus.json"
-FORMAT = 1
+SEGMENTS = "segments"
+FORESTS = "forest"
+FORMAT = 2
+
+HINT = "restore it from a copy, or cluster the documents again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +32,9 @@ class SegmentEntry:
     """One segment of a corpus."""
 
     name: str  # of its directory, below segments/
-    documents: int
+    documents: int  # with those that were removed
     checksum: int  # of its files' checksums, see `checksum_of`
+    date: str | None = None  # what was given for documents that have none of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +43,29 @@ class Manifest:
 
     parameters: Parameters  # of the sketches
     settings: Settings  # of the clustering
+    text: bool  # whether the text of documents is kept
     segments: list[SegmentEntry]
-    forest_checksum: int
+    forest: str | None  # name of its directory, below forest/; None as long as nothing was added
+    forest_checksum: int = 0
+    removed: int = 0  # documents of the segments that are not there any more
     phases: list[Phase] = field(default_factory=list)  # what clustering took
 
     @property
     def documents(self) -> int:
-        return sum(segment.documents for segment in self.segments)
+        """Documents that are there."""
+        return sum(segment.documents for segment in self.segments) - self.removed
 
     def write(self, directory: Path) -> None:
+        """Makes this the state of the corpus."""
         plain = {
             "format": FORMAT,
             "parameters": asdict(self.parameters),
             "settings": self.settings.to_dict(),
+            "text": self.text,
             "segments": [asdict(segment) for segment in self.segments],
+            "forest": self.forest,
             "forest_checksum": self.forest_checksum,
+            "removed": self.removed,
             "phases": [asdict(phase) for phase in self.phases],
         }
         write_durably(directory / MANIFEST, _encoded(plain))
@@ -101,21 +116,24 @@ def read_manifest(directory: Path) -> Manifest:
         del plain["crc32c"]
         if _encoded(plain) != text:
             raise ValueError("it is not as it was written")
-        found = plain["format"]
+        found = plain.pop("format")
         if found != FORMAT:
             raise MismatchError(
                 f"{printable(str(path))}: cannot read: it has format {found}, wanted {FORMAT}",
                 hint="open it with the version of roughly that made it",
             )
         return Manifest(
-            Parameters(**plain["parameters"]),
-            Settings.from_dict(plain["settings"]),
-            [SegmentEntry(**segment) for segment in plain["segments"]],
-            plain["forest_checksum"],
-            [Phase(**phase) for phase in plain["phases"]],
+            **plain
+            | {
+                "parameters": Parameters(**plain["parameters"]),
+                "settings": Settings.from_dict(plain["settings"]),
+                "segments": [SegmentEntry(**segment) for segment in plain["segments"]],
+                "phases": [Phase(**phase) for phase in plain["phases"]],
+            }
         )
+    except MismatchError:
+        raise
     except (ValueError, KeyError, TypeError) as error:
         raise DamageError(
-            f"{printable(str(path))}: damaged: {type(error).__name__}: {error}",
-            hint="restore it from a copy, or cluster the documents again",
+            f"{printable(str(path))}: damaged: {type(error).__name__}: {error}", hint=HINT
         ) from error

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from roughly.deduplication.pool import Pool
     from roughly.deduplication.rule import Keep
     from roughly.documents import Documents
-    from roughly.storage.segment import Segment
+    from roughly.storage.collection import Stored
 
 # An odd number: its product's upper bits are spread evenly, whatever elements look like.
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -85,14 +85,14 @@ def taking_part(pool: Pool, keep: Keep) -> tuple[npt.NDArray[np.int64], int]:
         return own, 0
     known = keep_order(pool.corpus, keep)
     keys = form_keys(pool)
-    can_matter = np.isin(keys[: len(known)], keys[pool.base :])
+    can_matter = np.isin(keys[: len(pool.corpus)], keys[pool.base :])
     del keys
     can_matter |= _have_common_element(pool.corpus, pool.segment)
     known = known[can_matter[known]]
     return np.concatenate((known, own)), len(known)
 
 
-def _have_common_element(corpus: Segment, segment: Segment) -> npt.NDArray[np.bool_]:
+def _have_common_element(corpus: Stored, segment: Stored) -> npt.NDArray[np.bool_]:
     """Which documents of the corpus may have an element in common with the segment's."""
     elements = sum(len(segment.chunk(part)[0]) for part in range(segment.parts))
     bits = min(max((16 * elements).bit_length(), _LEAST_BITS), _MOST_BITS)
@@ -105,7 +105,7 @@ def _have_common_element(corpus: Segment, segment: Segment) -> npt.NDArray[np.bo
     for part in range(corpus.parts):
         values, offsets = corpus.chunk(part)
         hits = np.concatenate(([0], np.cumsum(marked[values * _MIX >> shift])))
-        begin, end = corpus.rows(part)
-        found[begin:end] = hits[offsets[1:]] > hits[offsets[:-1]]
+        begin, _ = corpus.rows(part)
+        found[begin : begin + len(offsets) - 1] = hits[offsets[1:]] > hits[offsets[:-1]]
         corpus.release()
     return found

@@ -20,7 +20,7 @@ from roughly.clustering.sketches import Sketches
 from roughly.verification.contents import JoinedContents, StoredContents, Texts
 
 if TYPE_CHECKING:
-    from roughly.storage.segment import Segment
+    from roughly.storage.collection import Stored
 
 Hashes = npt.NDArray[np.uint64]  # two columns
 
@@ -30,7 +30,7 @@ _Chunk = tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]
 class Pool:
     """The documents of a segment, and of another one before it."""
 
-    def __init__(self, segment: Segment, contents: Texts, corpus: Segment | None = None) -> None:
+    def __init__(self, segment: Stored, contents: Texts, corpus: Stored | None = None) -> None:
         self.segment = segment
         self.corpus = corpus
         self.parameters = segment.parameters

@@ -19,7 +19,7 @@ from roughly.errors import ParameterError
 if TYPE_CHECKING:
     from roughly.parameters import Parameters
     from roughly.sketcher import Sketcher
-    from roughly.storage.segment import Segment
+    from roughly.storage.collection import Stored
 
 Keep = Literal["first", "longest", "newest"]
 Threshold = float | str | Fraction
@@ -115,8 +115,17 @@ def make_rule(
     )
 
 
-def keep_order(segment: Segment, keep: Keep) -> npt.NDArray[np.int64]:
-    """The rows of a segment in keep order; ties by position."""
+def keep_order(segment: Stored, keep: Keep) -> npt.NDArray[np.int64]:
+    """The rows of all documents that are there in keep order; ties by position."""
+    order = _order_of_rows(segment, keep)
+    if segment.documents == len(segment):
+        return order
+    there = np.zeros(len(segment), bool)
+    there[segment.live_rows] = True
+    return order[there[order]]
+
+
+def _order_of_rows(segment: Stored, keep: Keep) -> npt.NDArray[np.int64]:
     if keep == "longest":
         return np.argsort(-segment.tokens.astype(np.int64), kind="stable")
     if keep == "newest":

@@ -45,6 +45,8 @@ class Documents:
     ) -> None:
         self.sources = sources
         """Where documents come from; `source` of a document counts in it."""
+        self.date: str | None = None
+        """What documents without a date of their own get."""
         self._wanted = wanted
         self._content_type = content_type
         self._strict = strict
@@ -56,7 +58,8 @@ class Documents:
         """A new pass over all sources."""
         reading = self._reading = self._new_reading()
         documents = self._read(reading)
-        return batches(documents, self._content_type, self._batch_bytes, reading.skipped)
+        found = batches(documents, self._content_type, self._batch_bytes, reading.skipped)
+        return found if self.date is None else _dated(found, self.date)
 
     @property
     def skipped(self) -> Skipped:
@@ -76,7 +79,8 @@ class Documents:
     @property
     def options(self) -> dict[str, Any]:
         """What a pass depends on besides its sources, as plain values."""
-        return {"fields": self._wanted.named(), "content_type": self._content_type}
+        dated = {} if self.date is None else {"date": self.date}
+        return {"fields": self._wanted.named(), "content_type": self._content_type, **dated}
 
     @property
     def guesses(self) -> dict[Fields, list[Source]]:
@@ -132,6 +136,15 @@ class Documents:
         names = ", ".join(source.name for source in self.sources[:3])
         more = f", and {len(self.sources) - 3:,} more" if len(self.sources) > 3 else ""
         return f"<Documents of {names}{more}>"
+
+
+def _dated(found: Iterator[pa.RecordBatch], date: str) -> Iterator[pa.RecordBatch]:
+    import pyarrow.compute as pc
+
+    at = SCHEMA.get_field_index("date")
+    for batch in found:
+        dates = pc.fill_null(batch.column(at), date)
+        yield batch.set_column(at, SCHEMA.field(at), dates)
 
 
 @cache

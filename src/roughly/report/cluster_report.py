@@ -166,7 +166,6 @@ def gather(
     """
     import numpy as np
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     from roughly.report.site import shared_folders
     from roughly.report.tally import Members, Tally
@@ -175,7 +174,7 @@ def gather(
     known = segment.parameters
     sketcher = Sketcher(w=known.w, select=known.select, seed=known.seed, bits=known.bits)
     own = {"w": known.w, "select": known.select, "bits": known.bits, "seed": known.seed}
-    documents, threshold = len(segment), float(clusters.threshold)
+    documents, threshold = segment.documents, float(clusters.threshold)
     numbers, all_sizes, most = _cluster_sizes(clusters.clusters())
     # The table has names of all clusters, from all over the files.
     segment.release()
@@ -196,7 +195,7 @@ def gather(
         segment.release()
     texts = texts or stored_texts(segment)
     if bytes_read is None:
-        bytes_read = pc.sum(segment.column("bytes")).as_py() or 0
+        bytes_read = int(np.asarray(segment.column("bytes"))[segment.live_rows].sum())
     contained, contained_floor = clusters.containment, clusters.containment_floor
     return ClusterReport(
         title=title,

@@ -15,7 +15,7 @@ from roughly.sketcher import Sketcher
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from roughly.storage.segment import Segment
+    from roughly.storage.collection import Stored
 
 Text = tuple[bytes, bool]  # valid UTF-8, and whether it is HTML
 Texts = Callable[[str], Text | None]  # by id; None: not at hand
@@ -80,7 +80,7 @@ def _document(id: str, texts: Texts) -> Document | None:
     return Document(id, found[0], found[0], found[1], "utf-8", "utf-8")
 
 
-def stored_texts(segment: Segment) -> Texts:
+def stored_texts(segment: Stored) -> Texts:
     """Texts by id, from where the clusters' documents are stored. Of an id that stands there under
     several dates it is the first one's."""
     import numpy as np
@@ -89,17 +89,22 @@ def stored_texts(segment: Segment) -> Texts:
     def text(id: str) -> Text | None:
         begin = 0
         for ids in id_parts(segment) if segment.has_text else ():
-            row = pc.index(ids, id).as_py()
-            if row >= 0:
-                stored = segment.text(np.array([begin + row]))[0].as_py()
-                return stored, bool(segment.column("html")[begin + row].as_py())
+            for row in np.flatnonzero(pc.equal(ids, id)).tolist():
+                if is_there(begin + row):
+                    stored = segment.text(np.array([begin + row]))[0].as_py()
+                    return stored, bool(segment.column("html")[begin + row].as_py())
             begin += len(ids)
         return None
+
+    def is_there(row: int) -> bool:
+        rows = segment.live_rows
+        at = int(np.searchsorted(rows, row))
+        return at < len(rows) and int(rows[at]) == row
 
     return text
 
 
-def id_parts(segment: Segment) -> Iterator[pa.Array]:
+def id_parts(segment: Stored) -> Iterator[pa.Array]:
     """The ids of all documents, in pieces. They lie in files, which leave memory as one goes on."""
     try:
         for number, ids in enumerate(segment.ids().chunks, 1):

@@ -31,7 +31,7 @@ def lines(
     yield ""
     yield from _measures(comparison, terminal)
     yield ""
-    yield from _passages(comparison, a, b, terminal, limit)
+    yield from passage_lines(comparison, a, b, terminal, limit)
 
 
 def _header(comparison: Comparison, terminal: Terminal) -> Iterator[str]:
@@ -111,9 +111,10 @@ def _interval(estimate: Estimate | None) -> str:
     return f"{share(estimate.value, 3)} {interval}"
 
 
-def _passages(
+def passage_lines(
     comparison: Comparison, a: Document, b: Document, terminal: Terminal, limit: int
 ) -> Iterator[str]:
+    """The passages alone, side by side; at most `limit` of them, the longest ones."""
     passages = comparison.passages
     if not passages:
         yield "  no shared passages"

@@ -99,6 +99,21 @@ class ArrowFile:
                 self._map.view(begin, begin + buffer.size)
         return column
 
+    def lists(self, i: int, name: str) -> pa.Array:
+        """A column of lists of a batch that is not compressed, of which only where they begin is
+        checked; `check` is for those of their values that are read."""
+        message = self._batches[i]
+        self._map.view(message.begin, message.body)
+        with self._lock:
+            column = self._reader.get_batch(i).column(name)
+        self.check(column.buffers()[1], 0, column.buffers()[1].size)
+        return column
+
+    def check(self, buffer: pa.Buffer, begin: int, end: int) -> None:
+        """Checks some bytes of a buffer of a batch that is not compressed."""
+        place = self.offset_of(buffer)
+        self._map.view(place + begin, place + end)
+
     def offset_of(self, buffer: pa.Buffer) -> int:
         """Where a buffer of a batch that is not compressed lies in the file."""
         return int(buffer.address) - self._address

@@ -130,7 +130,7 @@ class CheckedMap:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._sums = _read_sums(path)
+        self._sums = read_sums(path)
         with _reading(path), open(path, "rb") as file:
             found = os.fstat(file.fileno()).st_size
             if found != self._sums[0]:
@@ -201,7 +201,7 @@ class CheckedMap:
             begin = stop
 
 
-def _read_sums(path: Path) -> tuple[int, npt.NDArray[np.uint32]]:
+def read_sums(path: Path) -> tuple[int, npt.NDArray[np.uint32]]:
     """The size of a file and its blocks' checksums, as the sidecar has them."""
     import numpy as np
 

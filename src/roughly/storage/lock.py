@@ -1,13 +1,17 @@
-"""One writer for a directory.
+"""One writer for a directory, and readers whose files must not go.
 
-The lock is the operating system's (flock on DIRECTORY/lock), so it goes with the process that holds
-it, however that ends; the file stays. Readers need no lock.
+Locks are the operating system's (flock), so they go with the process that holds them, however that
+ends. A writer has DIRECTORY/lock, whose file stays. Readers share a lock on the directory itself:
+it keeps nobody from writing, only from deleting what they may still read.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
+import weakref
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 
@@ -61,3 +65,38 @@ class WriterLock:
             f"{printable(str(self.directory))}: in use: {who} is writing to it",
             hint="wait until it has ended, or choose another place",
         )
+
+
+class ReaderLock:
+    """Shares a directory with other readers until `close`, or until nobody has this any more. Where
+    the system has no such locks, it holds nothing."""
+
+    def __init__(self, directory: Path) -> None:
+        self._close: Callable[[], object] = _nothing
+        with contextlib.suppress(OSError):
+            descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            self._close = weakref.finalize(self, os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+
+    def close(self) -> None:
+        """Lets go; a second time does nothing."""
+        self._close()
+
+
+def _nothing() -> None:
+    pass
+
+
+@contextlib.contextmanager
+def no_readers(directory: Path) -> Iterator[bool]:
+    """Whether nobody reads the directory; if so, nobody begins to while inside the `with`."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            alone = True
+        except OSError:
+            alone = False
+        yield alone
+    finally:
+        os.close(descriptor)

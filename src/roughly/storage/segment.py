@@ -26,13 +26,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly import _core
 from roughly.documents.file import printable
 from roughly.errors import DamageError, MismatchError, ParameterError, RoughlyError
 from roughly.parameters import Parameters
 from roughly.storage.arrow_file import ArrowFile
 from roughly.storage.checked import CheckedMap, checked_writer
 from roughly.storage.durable import make_directory, remove_leftovers
+from roughly.storage.segment_index import SegmentIndex
 from roughly.storage.segment_part import (
     DOCUMENTS,
     READ,
@@ -45,6 +45,7 @@ from roughly.storage.segment_part import (
     text_offsets,
     text_rows,
 )
+from roughly.storage.sketch_table import Sketched
 from roughly.storage.steps import Steps
 
 FORMAT = 1
@@ -60,6 +61,12 @@ _KIND = dict.fromkeys(DOCUMENTS.names, "documents") | dict.fromkeys(SKETCHES.nam
 
 Values = npt.NDArray[np.uint64]
 Offsets = npt.NDArray[np.int64]
+
+
+def column_type(name: str) -> pa.DataType:
+    """The type of a column of documents or sketches."""
+    schema = DOCUMENTS if _KIND[name] == "documents" else SKETCHES
+    return schema.field(name).type
 
 
 class SegmentWriter:
@@ -99,7 +106,7 @@ class SegmentWriter:
         """Documents in parts that an earlier run completed: the caller leaves out as many."""
         return self._rows_done
 
-    def add(self, batch: pa.RecordBatch, columns: _core.SketchColumns) -> None:
+    def add(self, batch: pa.RecordBatch, columns: Sketched) -> None:
         """Documents as `roughly.documents` reads them, and their sketches. Raises what has gone
         wrong in the writer's thread since the last call."""
         content = batch.column("content")
@@ -231,6 +238,16 @@ class Segment:
         return f"Segment({str(self.directory)!r}, {len(self)} documents)"
 
     @property
+    def documents(self) -> int:
+        """Documents that are there: all of them."""
+        return self._rows
+
+    @property
+    def live_rows(self) -> npt.NDArray[np.uint32]:
+        """Their rows."""
+        return np.arange(self._rows, dtype=np.uint32)
+
+    @property
     def parts(self) -> int:
         """How many there are."""
         return -(-self._rows // self.part_rows)
@@ -242,14 +259,48 @@ class Segment:
 
     def chunk(self, part: int) -> tuple[Values, Offsets]:
         """The sketches of a part: their elements, and where each begins in them."""
-        lists = self._part_column(part, "sketch")
+        lists = self.part_column(part, "sketch")
         return lists.values.to_numpy(), lists.offsets.to_numpy()
+
+    def kept(self, part: int) -> npt.NDArray[np.uint32]:
+        """How many elements the sketches of a part have."""
+        file = self._file("sketches", part)
+        begin, end = self.rows(part)
+        lists = file.lists(0, "sketch") if file.num_batches == 1 else pa.array([])
+        if len(lists) != end - begin:
+            raise _wrong_rows(file.path, len(lists), end - begin)
+        counts: npt.NDArray[np.uint32] = np.diff(lists.offsets.to_numpy()).astype(np.uint32)
+        return counts
+
+    def sketches_of(self, part: int, rows: Offsets) -> list[Values]:
+        """The elements of some sketches of a part, in place; only these are checked."""
+        file = self._file("sketches", part)
+        lists = file.lists(0, "sketch")
+        offsets, values = lists.offsets.to_numpy(), lists.values
+        data, found = values.to_numpy(), []
+        buffer = values.buffers()[1]
+        for row in rows.tolist():
+            begin, end = int(offsets[row]), int(offsets[row + 1])
+            if end > begin:
+                file.check(buffer, 8 * begin, 8 * end)
+            found.append(data[begin:end])
+        return found
 
     def values_place(self, part: int) -> tuple[Path, int]:
         """In which file the elements of `chunk` are, and from which byte on."""
         file = self._file("sketches", part)
-        values = self._part_column(part, "sketch").values.buffers()[1]
+        values = self.part_column(part, "sketch").values.buffers()[1]
         return file.path, file.offset_of(values) if values is not None else 0
+
+    def sketch_places(self, part: int) -> tuple[int, int]:
+        """From which bytes of that file on the elements are, and the offsets of the sketches."""
+        file = self._file("sketches", part)
+        lists = self.part_column(part, "sketch")
+        values = lists.values.buffers()[1]
+        return (
+            file.offset_of(values) if values is not None and values.size else 0,
+            file.offset_of(lists.buffers()[1]) + 8 * lists.offset,
+        )
 
     @cached_property
     def size(self) -> npt.NDArray[np.uint32]:
@@ -273,7 +324,7 @@ class Segment:
         found = np.empty((self._rows, 2), np.uint64)
         for part in range(self.parts):
             begin, end = self.rows(part)
-            column = self._part_column(part, name)
+            column = self.part_column(part, name)
             data = np.frombuffer(column.buffers()[1], ">u8", 2 * (end - begin))
             found[begin:end] = data.reshape(-1, 2)
             self._file(_KIND[name], part).release()
@@ -287,9 +338,12 @@ class Segment:
 
     def column(self, name: str) -> pa.ChunkedArray:
         """A column of all documents, a chunk a part."""
-        schema = DOCUMENTS if _KIND[name] == "documents" else SKETCHES
-        chunks = [self._part_column(part, name) for part in range(self.parts)]
-        return pa.chunked_array(chunks, schema.field(name).type)
+        chunks = [self.part_column(part, name) for part in range(self.parts)]
+        return pa.chunked_array(chunks, column_type(name))
+
+    def part_column(self, part: int, name: str) -> pa.Array:
+        """A column of the documents of one part."""
+        return self._checked_rows(self._file(_KIND[name], part), part, name)
 
     def text(self, rows: npt.NDArray[np.int64]) -> pa.Array:
         """The texts of some documents, in memory. Their rows must ascend."""
@@ -330,13 +384,21 @@ class Segment:
                     self._verify_file(kind, part, threads)
                 except RoughlyError as error:
                     problems.append(error.message)
-        return problems
+        return problems + self._index_problems(threads)
 
     def close(self) -> None:
         """Lets go of all files; what was read of them stays valid."""
         for file in self._files.values():
             file.close()
         self._files.clear()
+
+    def _index_problems(self, threads: int | None) -> list[str]:
+        if not any(self.directory.glob("index*")):
+            return []
+        try:
+            return SegmentIndex(self).verify(threads)
+        except RoughlyError as error:
+            return [error.message]
 
     def _verify_file(self, kind: str, part: int, threads: int | None) -> None:
         # Opened anew: it may have changed since it was.
@@ -359,13 +421,10 @@ class Segment:
         found = np.empty(self._rows, dtype)
         for part in range(self.parts):
             begin, end = self.rows(part)
-            found[begin:end] = self._part_column(part, name).to_numpy()
+            found[begin:end] = self.part_column(part, name).to_numpy()
             self._file(_KIND[name], part).release()
         found.flags.writeable = False
         return found
-
-    def _part_column(self, part: int, name: str) -> pa.Array:
-        return self._checked_rows(self._file(_KIND[name], part), part, name)
 
     def _checked_rows(self, file: ArrowFile, part: int, name: str) -> pa.Array:
         begin, end = self.rows(part)

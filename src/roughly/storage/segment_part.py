@@ -21,6 +21,7 @@ from roughly import _core
 from roughly.parameters import Parameters
 from roughly.storage.arrow_file import arrow_writer
 from roughly.storage.durable import remove, temporary, writing
+from roughly.storage.sketch_table import Sketched
 
 # Text in a record batch, of which one is decompressed to read a document.
 TEXT_BYTES = 1 << 20
@@ -92,7 +93,7 @@ class Piece(NamedTuple):
     documents: list[pa.Array]  # the columns READ
     bytes: npt.NDArray[np.uint32]
     text: pa.Array | None
-    columns: _core.SketchColumns
+    columns: Sketched
     begin: int  # rows of `columns`
     end: int
 

@@ -1,4 +1,4 @@
-"""Single values of a segment's columns, for rows in any order; only the parts that hold them are
+"""Single values of columns of segments, for rows in any order; only the parts that hold them are
 read."""
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from roughly.storage.segment import Segment
+    from roughly.storage.collection import Stored
 
 Rows = npt.NDArray[np.int64]
 
 
 class Columns:
-    """The columns of one segment."""
+    """The columns of a segment or a collection."""
 
-    def __init__(self, segment: Segment) -> None:
+    def __init__(self, segment: Stored) -> None:
         self._segment = segment
         self._columns: dict[str, pa.ChunkedArray] = {}  # in place, in the segment's files
 

@@ -21,7 +21,7 @@ from roughly.verification.column import Columns
 
 if TYPE_CHECKING:
     from roughly.documents import Documents
-    from roughly.storage.segment import Segment
+    from roughly.storage.collection import Stored
 
 Rows = npt.NDArray[np.int64]
 
@@ -45,7 +45,7 @@ class Texts(Protocol):
 class Contents:
     """The documents of a segment, from where they came."""
 
-    def __init__(self, documents: Documents, segment: Segment, directory: Path) -> None:
+    def __init__(self, documents: Documents, segment: Stored, directory: Path) -> None:
         self._documents = documents
         self._columns = Columns(segment)
         self._path = directory / "contents.arrow"
@@ -122,7 +122,7 @@ class Contents:
 class StoredContents:
     """The same for documents whose text is kept in their segment."""
 
-    def __init__(self, segment: Segment) -> None:
+    def __init__(self, segment: Stored) -> None:
         self._segment = segment
         self._columns = Columns(segment)
 

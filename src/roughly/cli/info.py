@@ -1,0 +1,90 @@
+"""`roughly info CORPUS`: what a corpus holds, how it was made, what it takes on disk."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from roughly.cli.output import counted
+from roughly.cli.progress import amount
+from roughly.documents.file import printable
+
+DESCRIPTION = """\
+Shows what a corpus holds: documents, sweeps by date, segments, what was removed,
+how it was sketched and clustered, and what it takes on disk."""
+
+EPILOG = """\
+example:
+  roughly info web.roughly --json
+
+Exit status: 0 done, 2 error."""
+
+_SHOWN = 20
+
+
+def add_parser(subparsers: Any) -> None:
+    """Adds the command to the parser of all commands."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        "info",
+        help="what a corpus holds, how it was made, and what it takes on disk",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("corpus", metavar="CORPUS", help="the corpus")
+    parser.add_argument("--json", action="store_true", help="all of it, as a JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Shows it."""
+    from roughly.corpus import Corpus
+
+    found = Corpus(arguments.corpus).info()
+    if arguments.json:
+        print(json.dumps(found.to_dict()))
+        return 0
+    removed = f", {found.removed:,} removed" if found.removed else ""
+    print(f"{printable(found.path)}: {counted(found.documents, 'document')}{removed}")
+    sketch = ", ".join(f"{name} {found.parameters[name]}" for name in ("w", "select", "seed"))
+    print(f"sketches: {sketch}")
+    settings = found.settings
+    line = f"clusters: threshold {settings['threshold']:g}, floor {settings['floor']:g}"
+    if settings["containment"] is not None:
+        line += (
+            f", containment {settings['containment']:g}, floor {settings['containment_floor']:g}"
+        )
+    if settings["method"] != "join":
+        line += f", by {settings['method']}"
+    print(line + (", counted exactly" if settings["exact"] else ""))
+    print(f"text: {'kept' if found.text else 'not kept'}")
+    sizes = found.bytes
+    print(
+        f"on disk: {amount(sizes['segments'], 'B')} of documents,"
+        f" {amount(sizes['forest'], 'B')} of clusters, {amount(sizes['other'], 'B')} besides"
+    )
+    _table("sweep", [(s.date or "undated", s.documents, "") for s in found.sweeps])
+    _table(
+        "segment",
+        [
+            (
+                s.name,
+                s.documents,
+                f"  {amount(s.bytes, 'B')}" + (f", {s.removed:,} removed" if s.removed else ""),
+            )
+            for s in found.segments
+        ],
+    )
+    return 0
+
+
+def _table(head: str, rows: list[tuple[str, int, str]]) -> None:
+    if not rows:
+        return
+    print(f"\n{head:<12}documents")
+    for name, documents, more in rows[:_SHOWN]:
+        print(f"{name:<12}{documents:9,}{more}")
+    if len(rows) > _SHOWN:
+        print(f"and {len(rows) - _SHOWN:,} more; --json lists all")

@@ -1,0 +1,216 @@
+"""Which elements are frequent, and the heads of masses, as they were when documents were clustered.
+
+The rule for masses (src/core/mass.hpp) goes by frequencies. Counted anew for every document that is
+added they would change everywhere; so they are counted when a corpus is clustered, and kept: as the
+numbers of all counters that reach the rule's least frequency. Documents that come later are judged
+by the same ones.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from roughly import _core
+from roughly.clustering.join import Hubs, Join, MassRule
+from roughly.clustering.sketches import Rows, steps
+from roughly.storage.arrow_file import ArrowFile, arrow_writer
+from roughly.storage.durable import reserve
+
+FREQUENT = "frequent.arrow"
+HEADS = "heads.arrow"
+
+# As in src/core/sketch_set.hpp and frequency.cpp.
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_LEAST_BITS, _MOST_BITS = 16, 40
+# A first look that most elements do not pass.
+_LOOK_BITS = 22
+
+_FREQUENT = pa.schema([pa.field("counter", pa.uint64(), nullable=False)])
+_HEADS = pa.schema(
+    [
+        pa.field("key", pa.uint64(), nullable=False),  # ascending
+        pa.field("row", pa.uint32(), nullable=False),  # of the collection; in document order
+    ]
+)
+
+Elements = npt.NDArray[np.uint64]
+Offsets = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Frequent:
+    """The counters that are high, of 2^bits."""
+
+    bits: int
+    counters: Elements  # ascending
+    documents: int  # representatives that were counted
+
+    def marks(self, elements: Elements) -> npt.NDArray[np.uint8]:
+        """255 for every element that is frequent, else 0."""
+        marked = np.zeros(len(elements), np.uint8)
+        if not len(self.counters) or not len(elements):
+            return marked
+        mixed = elements * _MIX
+        maybe = np.flatnonzero(self._look[mixed >> np.uint64(64 - min(self.bits, _LOOK_BITS))])
+        some = mixed[maybe] >> np.uint64(64 - self.bits)
+        at = np.searchsorted(self.counters, some)
+        at[at == len(self.counters)] = 0
+        marked[maybe[self.counters[at] == some]] = 255
+        return marked
+
+    @cached_property
+    def _look(self) -> npt.NDArray[np.bool_]:
+        """Where counters that are high may be, by their first bits."""
+        look = np.zeros(1 << min(self.bits, _LOOK_BITS), bool)
+        look[self.counters >> np.uint64(max(self.bits - _LOOK_BITS, 0))] = True
+        return look
+
+    def write(self, folder: Path) -> Path:
+        path = folder / FREQUENT
+        facts = {"roughly.bits": str(self.bits), "roughly.documents": str(self.documents)}
+        with arrow_writer(path, _FREQUENT.with_metadata(facts)) as writer:
+            writer.write(pa.record_batch([pa.array(self.counters)], schema=_FREQUENT))
+        return path
+
+    @classmethod
+    def load(cls, folder: Path) -> Frequent:
+        file = ArrowFile(folder / FREQUENT)
+        facts = file.schema.metadata
+        return cls(
+            int(facts[b"roughly.bits"]),
+            file.table()["counter"].to_numpy(),
+            int(facts[b"roughly.documents"]),
+        )
+
+
+class Heads(NamedTuple):
+    """The first documents that have each key, key by key."""
+
+    keys: Elements
+    rows: Rows
+
+    @classmethod
+    def of_keys(cls, keys: Elements, offsets: Offsets, rows: Rows, most: int) -> Heads:
+        """Of the keys of some documents, which are in document order."""
+        owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        order = np.argsort(keys, kind="stable")
+        keys, owner = keys[order], owner[order]
+        first = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])) if len(keys) else [])
+        place = np.arange(len(keys)) - np.repeat(first, np.diff([*first, len(keys)]))
+        kept = place < most
+        return cls(keys[kept], rows[owner[kept]].astype(np.uint32))
+
+    def write(self, folder: Path) -> Path:
+        path = folder / HEADS
+        with arrow_writer(path, _HEADS) as writer:
+            columns = [pa.array(self.keys), pa.array(self.rows)]
+            writer.write(pa.record_batch(columns, schema=_HEADS))
+        return path
+
+    @classmethod
+    def load(cls, folder: Path) -> Heads:
+        table = ArrowFile(folder / HEADS).table()
+        return cls(table["key"].to_numpy(), table["row"].to_numpy())
+
+
+class FrozenJoin(Join):
+    """A join whose masses go by frequencies that were counted before, if there are any."""
+
+    def __init__(self, *arguments: Any, frequent: Frequent | None = None, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._known = frequent
+
+    def hubs(self, threshold: Fraction, rule: MassRule | None = None) -> Hubs:
+        """As those of a join."""
+        rule = MassRule() if rule is None else rule
+        if self._known is None:
+            return super().hubs(threshold, rule)
+        own = self._frequencies
+        self._frequencies = self._marked(self._known)
+        self._use()
+        try:
+            return super().hubs(threshold, rule)
+        finally:
+            self._frequencies = own
+            self._use()
+
+    def frequent(self, rule: MassRule) -> Frequent:
+        """What it goes by."""
+        if self._known is not None:
+            return self._known
+        elements = self._set.elements()
+        bits = min(max(elements.bit_length() + 1, _LEAST_BITS), _MOST_BITS)
+        found = [np.zeros(0, np.uint64)]
+        for frequencies, (values, _) in zip(self._chunks(), self._sketches.chunks, strict=True):
+            high = values[frequencies[: len(values)] >= rule.least_frequency]
+            found.append(np.unique(high * _MIX >> np.uint64(64 - bits)))
+            self._release()
+        return Frequent(bits, np.unique(np.concatenate(found)), len(self))
+
+    def heads(self, rule: MassRule) -> Heads:
+        """The heads of all keys."""
+        own = self._frequencies
+        if self._known is not None:
+            self._frequencies = self._marked(self._known)
+            self._use()
+        keys, ends = [np.zeros(0, np.uint64)], [np.zeros(1, np.int64)]
+        for begin, end in steps(len(self), self._step):
+            some, offsets = self._set.mass_keys(
+                rule.least_frequency, rule.keys, begin, end, self._threads
+            )
+            keys.append(some)
+            ends.append(offsets[1:] + ends[-1][-1])
+            self._release()
+        self._frequencies = own
+        self._use()
+        return Heads.of_keys(np.concatenate(keys), np.concatenate(ends), self._rows, rule.heads)
+
+    def _chunks(self) -> list[npt.NDArray[np.uint8]]:
+        lengths = [len(values) for values, _ in self._sketches.chunks]
+        ends = np.cumsum([0, *lengths])
+        return [self._frequencies[a:b] for a, b in pairwise(ends)]
+
+    def _use(self) -> None:
+        self._set.use_frequencies(self._chunks())
+
+    def _marked(self, frequent: Frequent) -> np.memmap[Any, np.dtype[np.uint8]]:
+        """Marks in the place of frequencies, in a scratch file too."""
+        total = max(sum(len(values) for values, _ in self._sketches.chunks), 1)
+        with tempfile.TemporaryFile(dir=self._scratch) as file:
+            reserve(file.fileno(), total, self._scratch or Path(tempfile.gettempdir()))
+            marks = np.memmap(file, np.uint8, "r+", shape=(total,))
+        begin = 0
+        for values, _ in self._sketches.chunks:
+            marks[begin : begin + len(values)] = frequent.marks(values)
+            begin += len(values)
+            self._sketches.release()
+        return marks
+
+
+def keys_of(
+    elements: Elements,
+    offsets: Offsets,
+    frequent: Frequent,
+    rule: MassRule,
+    threads: int,
+) -> tuple[Elements, Offsets]:
+    """The keys of some documents whose sketches are given, and where each document's begin."""
+    documents = len(offsets) - 1
+    chunk_rows = 1 << max(documents - 1, 0).bit_length()
+    every = np.arange(documents, dtype=np.uint32)
+    level = np.zeros(documents, np.uint8)
+    chunks = [(elements, offsets)] if documents else []
+    some = _core.SketchSet(chunks, chunk_rows, every, every, level, 0)
+    some.use_frequencies([frequent.marks(elements)] if documents else [])
+    keys, ends = some.mass_keys(rule.least_frequency, rule.keys, 0, documents, threads)
+    return keys, ends

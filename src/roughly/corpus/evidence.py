@@ -1,0 +1,277 @@
+"""What pages of one sweep have in common with pages of another, weighed by how rare it is.
+
+A shingle that n pages of a sweep have says little about any of them: it weighs 1/n^2, n being its
+number in the sweep where it is more common, and nothing from some dozens on. (By 1/n the menu of a
+site of seven pages still weighs a good part of what a page says itself.) So text that a whole site
+shares does not make two of its pages alike, and what only one page says tells where that page went.
+Weights are summed over sketches; what the sketch of a larger document has left out, is left out of
+the smaller one's too.
+
+How common elements are, and who has them, tells a `Counter` (commonness.py). In memory are the
+elements of some thousand pages that are looked for, and of their candidates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly.corpus.commonness import COMMON
+from roughly.errors import ParameterError
+
+if TYPE_CHECKING:
+    from roughly.corpus.commonness import Counter
+    from roughly.storage.collection import Collection
+
+Rows = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Values = npt.NDArray[np.uint64]
+
+# Candidates of a page that are looked at closely.
+CANDIDATES = 16
+# A page shares at least this much with a candidate: less is no evidence under any rule.
+_LEAST_SHARE = 0.04
+# Lost documents that are looked for at once: what they share decides how much memory it takes.
+_AT_ONCE = 1 << 13
+# Elements that are expanded at once.
+_STEP = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Pairs of an old and a new document; old and new are positions in the lists asked for."""
+
+    old: Rows
+    new: Rows
+    common: Floats  # weight of what both have
+    old_mass: Floats  # weight of all that the old one has
+    new_mass: Floats
+    shared: Rows  # sketch elements that both have
+    old_kept: Rows  # sketch elements of the old one, at the level of both
+    new_kept: Rows
+    scale: Floats  # shingles that one element stands for
+    identical: npt.NDArray[np.bool_]  # the same canonical form
+
+    def __len__(self) -> int:
+        return len(self.old)
+
+    @property
+    def resemblance(self) -> Floats:
+        """Estimates, unweighted."""
+        found: Floats = self.shared / np.maximum(1, self.old_kept + self.new_kept - self.shared)
+        return found
+
+    @property
+    def containment(self) -> Floats:
+        """Of the old in the new one, unweighted."""
+        found: Floats = self.shared / np.maximum(1, self.old_kept)
+        return found
+
+
+def gather(collection: Collection, counter: Counter, lost: Rows, sought: Rows) -> Evidence:
+    """Evidence of where the documents `lost` (rows, of the old sweep) are among `sought` (rows, of
+    the new sweep). The counter tells rare from common, in both sweeps. From sketches that cannot
+    tell what share of a page is in another, only copies are found."""
+    if collection.parameters.selection[0] in ("min", "perm"):
+        return _copies(collection, lost, sought)
+    found = [
+        _gather(collection, counter, lost[begin : begin + _AT_ONCE], sought, begin)
+        for begin in range(0, max(1, len(lost)), _AT_ONCE)
+    ]
+    if len(found) == 1:
+        return found[0]
+    columns = zip(*(astuple(each) for each in found), strict=True)
+    return Evidence(*(np.concatenate(column) for column in columns))
+
+
+def _gather(
+    collection: Collection, counter: Counter, lost: Rows, sought: Rows, first: int
+) -> Evidence:
+    """Of some of the lost documents, the first of which has that position."""
+    old = sketches_of(collection, lost)
+    elements = np.unique(old[0])
+    place = _places(len(collection), sought)
+    counts, hits, holders = counter.count(elements, place)
+    weights = _weights(counts)
+    rare = counts.max(axis=0)[hits] <= COMMON
+    pairs = _propose(old, elements, weights, hits[rare], holders[rare], len(sought))
+    canonical = collection.hashes("canonical")
+    copies = _identical(canonical, collection.tokens, lost, sought)
+    pairs = np.unique(np.concatenate([pairs, copies]), axis=0)
+    some, inverse = np.unique(pairs[:, 1], return_inverse=True)
+    new = sketches_of(collection, sought[some])
+    new_elements = np.unique(new[0])
+    new_weights = _weights(counter.count(new_elements)[0])
+    measured = _measure(
+        (*old, weights[np.searchsorted(elements, old[0])], collection.level[lost]),
+        (*new, new_weights[np.searchsorted(new_elements, new[0])], collection.level[sought[some]]),
+        np.column_stack([pairs[:, 0], inverse.reshape(-1)]),
+    )
+    same = (canonical[lost[pairs[:, 0]]] == canonical[sought[pairs[:, 1]]]).all(axis=1)
+    return Evidence(first + pairs[:, 0], pairs[:, 1], *measured, same)
+
+
+def _copies(collection: Collection, lost: Rows, sought: Rows) -> Evidence:
+    """Pairs of the same canonical form, and nothing else."""
+    canonical = collection.hashes("canonical")
+    pairs = _identical(canonical, collection.tokens, lost, sought)
+    weight, count = np.ones(len(pairs)), np.ones(len(pairs), np.int64)
+    same = np.ones(len(pairs), bool)
+    old, new = pairs[:, 0], pairs[:, 1]
+    return Evidence(old, new, weight, weight, weight, count, count, count, weight, same)
+
+
+def refuse_minima(collection: Collection) -> None:
+    """Raises for sketches of which no share can be told."""
+    select = collection.parameters.select
+    if collection.parameters.selection[0] in ("min", "perm"):
+        raise ParameterError(
+            f"select: {select} sketches cannot tell what part of a page is in another:"
+            " wanted all, mod:M or adaptive:T",
+            hint="make the corpus with --select adaptive:200",
+        )
+
+
+def sketches_of(collection: Collection, rows: Rows) -> tuple[Values, Rows]:
+    """The sketches of some rows: their elements, and where each begins in them."""
+    found: list[Values] = [np.zeros(0, np.uint64)] * len(rows)
+    parts = rows // collection.part_rows
+    for part in np.unique(parts).tolist():
+        values, offsets = collection.chunk(part)
+        for position in np.flatnonzero(parts == part).tolist():
+            row = int(rows[position]) - part * collection.part_rows
+            found[position] = np.array(values[offsets[row] : offsets[row + 1]])
+        collection.release()
+    lengths = np.fromiter((len(one) for one in found), np.int64, len(found))
+    values = np.concatenate(found) if found else np.zeros(0, np.uint64)
+    return values, np.concatenate(([0], np.cumsum(lengths)))
+
+
+def _places(length: int, rows: Rows) -> Rows:
+    """Of every row its position in `rows`, or -1."""
+    place = np.full(length, -1, np.int64)
+    place[rows] = np.arange(len(rows))
+    return place
+
+
+def _weights(counts: npt.NDArray[np.int64]) -> Floats:
+    common = counts.max(axis=0)
+    weights: Floats = np.where(common <= COMMON, 1 / np.maximum(1.0, common) ** 2, 0.0)
+    return weights
+
+
+def _propose(
+    old: tuple[Values, Rows],
+    elements: Values,
+    weights: Floats,
+    hits: Rows,
+    holders: Rows,
+    sought: int,
+) -> Rows:
+    """Pairs that share something rare: of each old document the few that share most."""
+    values, offsets = old
+    documents = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    at = np.searchsorted(elements, values)
+    order = np.argsort(at, kind="stable")
+    at, documents = at[order], documents[order]
+    owners = np.bincount(at, minlength=len(elements))
+    begins = np.concatenate(([0], np.cumsum(owners)))
+    keys: list[Rows] = [np.zeros(0, np.int64)]
+    sums: list[Floats] = [np.zeros(0)]
+    ends = np.cumsum(owners[hits])
+    begin = 0
+    while begin < len(hits):
+        before = ends[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(ends, before + _STEP, "right")))
+        many = owners[hits[begin:end]]
+        # The k-th owner of the element of each hit.
+        nth = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+        which = np.repeat(hits[begin:end], many)
+        key = documents[begins[which] + nth] * sought + np.repeat(holders[begin:end], many)
+        unique, inverse = np.unique(key, return_inverse=True)
+        keys.append(unique)
+        total = np.bincount(inverse.reshape(-1), weights[which], minlength=len(unique))
+        sums.append(total.astype(np.float64))
+        begin = end
+    key, inverse = np.unique(np.concatenate(keys), return_inverse=True)
+    if not len(key):
+        return np.zeros((0, 2), np.int64)
+    common = np.bincount(inverse.reshape(-1), np.concatenate(sums))
+    lost, new = np.divmod(key, sought)
+    mass = np.bincount(documents, weights[at], minlength=len(offsets) - 1)
+    # At the level of both the old one's mass is smaller: half of the share leaves room for that.
+    enough = common >= _LEAST_SHARE / 2 * mass[lost]
+    lost, new, common = lost[enough], new[enough], common[enough]
+    order = np.lexsort((new, -common, lost))
+    lost, new = lost[order], new[order]
+    rank = np.arange(len(lost)) - np.searchsorted(lost, lost)
+    few = rank < CANDIDATES
+    return np.column_stack([lost[few], new[few]])
+
+
+def _identical(
+    canonical: npt.NDArray[np.uint64], tokens: npt.NDArray[np.uint32], lost: Rows, sought: Rows
+) -> Rows:
+    """Pairs of the same canonical form, empty ones left out; of many copies the first few."""
+    alike = np.isin(canonical[sought, 0], canonical[lost, 0]) & (tokens[sought] > 0)
+    places: dict[bytes, list[int]] = {}
+    for position in np.flatnonzero(alike).tolist():
+        copies = places.setdefault(canonical[sought[position]].tobytes(), [])
+        if len(copies) < CANDIDATES:
+            copies.append(position)
+    found = [
+        (position, other)
+        for position, row in enumerate(lost.tolist())
+        for other in places.get(canonical[row].tobytes(), ())
+    ]
+    return np.array(found, np.int64).reshape(-1, 2)
+
+
+def _measure(
+    old: tuple[Values, Rows, Floats, npt.NDArray[np.uint8]],
+    new: tuple[Values, Rows, Floats, npt.NDArray[np.uint8]],
+    pairs: Rows,
+) -> tuple[Floats, Floats, Floats, Rows, Rows, Rows, Floats]:
+    """Weights and counts of every pair, at the level of both."""
+    weights = np.zeros((3, len(pairs)))
+    counts = np.zeros((3, len(pairs)), np.int64)
+    scale = np.ones(len(pairs))
+    for number, (one, other) in enumerate(pairs.tolist()):
+        level = max(int(old[3][one]), int(new[3][other]))
+        a, of_a = _reduced(old, one, level)
+        b, of_b = _reduced(new, other, level)
+        both = np.isin(a, b, assume_unique=True)
+        weights[:, number] = of_a[both].sum(), of_a.sum(), of_b.sum()
+        counts[:, number] = np.count_nonzero(both), len(a), len(b)
+        scale[number] = 1 << level
+    return (*weights, *counts, scale)
+
+
+def compare_rows(collection: Collection, one: int, other: int) -> tuple[float, float]:
+    """Estimates of the resemblance of two rows, and of the containment of the first in the other;
+    unweighted."""
+    canonical = collection.hashes("canonical")
+    if (canonical[one] == canonical[other]).all():
+        return 1.0, 1.0
+    rows = np.array([one, other])
+    values, offsets = sketches_of(collection, rows)
+    sketches = values, offsets, np.ones(len(values)), collection.level[rows]
+    counts = _measure(sketches, sketches, np.array([[0, 1]]))
+    shared, old_kept, new_kept = (int(count[0]) for count in counts[3:6])
+    resemblance = shared / max(1, old_kept + new_kept - shared)
+    return round(resemblance, 4), round(shared / max(1, old_kept), 4)
+
+
+def _reduced(
+    sketches: tuple[Values, Rows, Floats, npt.NDArray[np.uint8]], document: int, level: int
+) -> tuple[Values, Floats]:
+    values, offsets, weights, levels = sketches
+    begin, end = offsets[document : document + 2]
+    found, weight = values[begin:end], weights[begin:end]
+    if level > levels[document]:
+        kept = (found & np.uint64((1 << level) - 1)) == 0
+        return found[kept], weight[kept]
+    return found, weight

@@ -1,0 +1,199 @@
+"""Adding documents: a new segment, and a forest that has them too.
+
+Content that the corpus has already is recognised by its hash and takes the stored sketch over; only
+what is new is sketched. A document's key is (id, date): what has the key of another one that is
+there gets a number, as `id#2`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from roughly import _core
+from roughly.clustering.clock import Clock
+from roughly.clustering.sketching import Progress, no_progress, plain_skipped
+from roughly.corpus.forests import changed_forest, sketcher_for
+from roughly.corpus.known import Known
+from roughly.corpus.manifest import SegmentEntry, checksum_of
+from roughly.corpus.snapshot import write_removed
+from roughly.documents.date import iso_date
+from roughly.documents.skipped import Skipped
+from roughly.errors import ParameterError
+from roughly.pipeline import read_ahead
+from roughly.storage.collection import Collection
+from roughly.storage.index_writer import write_index
+from roughly.storage.segment import PART_ROWS, Segment, SegmentWriter
+from roughly.storage.sketch_table import merged
+from roughly.storage.steps import Steps
+from roughly.url import lookup_keys
+
+if TYPE_CHECKING:
+    from roughly.corpus.change import Change
+    from roughly.documents import Documents
+
+
+@dataclass(slots=True)
+class Added:
+    """What was added."""
+
+    documents: int = 0
+    known: int = 0  # of these, documents whose content was there before, or came twice
+    renamed: int = 0  # of these, documents whose id and date were taken: `id#2`
+    skipped: Skipped = field(default_factory=Skipped)
+    stale: list[str] = field(default_factory=list)  # tables that told of the state before
+
+
+def checked_date(date: str | None) -> str | None:
+    """A date in the form that documents have it."""
+    if date is None:
+        return None
+    found = iso_date(date) if isinstance(date, str) else None
+    if found is None:
+        raise ParameterError(f"date: not a date: {date!r}, wanted ISO 8601, as 2026-11-15")
+    return found
+
+
+def add_documents(
+    change: Change,
+    documents: Documents,
+    date: str | None,
+    *,
+    threads: int,
+    memory_bytes: int,
+    progress: Progress = no_progress,
+) -> Added:
+    """Adds a segment of all documents; those without a date of their own get `date`."""
+    before, manifest = change.before.collection, change.before.manifest
+    if manifest.settings.exact and not manifest.text:
+        raise ParameterError(
+            "exact: cannot add: the corpus keeps no text to count pairs on",
+            hint="make the corpus again, without --no-text or without --exact",
+        )
+    clock = Clock()
+    added = Added()
+    with clock("sketch") as phase:
+        segment = _write_segment(change, documents, date, added, threads, progress)
+        phase.rows = added.documents
+    if not added.documents:
+        return added
+    with clock("index"):
+        write_index(
+            segment,
+            memory_bytes=memory_bytes,
+            threads=threads,
+            progress=progress,
+            canonical=lookup_keys,
+            durable=False,  # the commit sees to that
+        )
+    after = Collection([*before.segments, segment], before.removed)
+    folder = change.new_forest()
+    changed_forest(
+        change,
+        after,
+        folder,
+        recount=True,
+        threads=threads,
+        memory_bytes=memory_bytes,
+        progress=progress,
+        clock=clock,
+    )
+    write_removed(folder, after.removed)
+    name, checksum = segment.directory.name, checksum_of(segment.directory)
+    added.stale = change.commit(
+        replace(
+            manifest,
+            segments=[*manifest.segments, SegmentEntry(name, len(segment), checksum, date)],
+            forest=folder.name,
+            forest_checksum=checksum_of(folder),
+            phases=clock.phases,
+        )
+    )
+    return added
+
+
+def _write_segment(
+    change: Change,
+    documents: Documents,
+    date: str | None,
+    added: Added,
+    threads: int,
+    progress: Progress,
+) -> Segment:
+    collection, manifest = change.before.collection, change.before.manifest
+    sketcher, known = sketcher_for(manifest.parameters), Known(collection)
+    part_rows = collection.part_rows if collection.segments else PART_ROWS
+    documents.date = date
+    advance = progress("sketch", documents.size_bytes or None, "B")
+    directory = change.new_segment()
+    with (
+        Steps(change.work, {}, durable=False) as steps,
+        SegmentWriter(
+            directory, manifest.parameters, text=manifest.text, steps=steps, part_rows=part_rows
+        ) as writer,
+    ):
+        done = 0
+        names = _Names(known)
+        for batch in read_ahead(documents):
+            batch = names.given(batch)
+            hashes = _core.content_hashes(batch.column("content"), threads)
+            html = np.asarray(batch.column("html"))
+            rows = known.rows_of_content(hashes, html)
+            fresh = np.flatnonzero(rows < 0)
+            made = sketcher.sketch_documents(
+                batch if len(fresh) == len(batch) else batch.take(pa.array(fresh)), threads
+            ).columns
+            if len(fresh) < len(batch):
+                stored = collection.sketches(rows[rows >= 0])
+                writer.add(batch, merged(made, stored, rows < 0))
+            else:
+                writer.add(batch, made)
+            added.documents += len(batch)
+            added.known += len(batch) - len(fresh)
+            read = documents.bytes_read
+            advance(read - done)
+            done = read
+        added.renamed, added.skipped = names.renamed, documents.skipped
+        documents.skipped.repeated_ids += names.renamed
+        sources = [source.name for source in documents.sources]
+        return writer.finish(sources, plain_skipped(documents.skipped))
+
+
+class _Names:
+    """Ids that no document with the same date has."""
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self._taken: set[tuple[str, str | None]] = set()  # names that were given here
+        self.renamed = 0
+
+    def given(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The same documents with the names that they get."""
+        ids, dates = batch.column("id"), batch.column("date")
+        taken = np.flatnonzero(self._known.has(ids, dates))
+        if self._taken:
+            keys = zip(ids.to_pylist(), dates.to_pylist(), strict=True)
+            mine = [key in self._taken for key in keys]
+            taken = np.union1d(taken, np.flatnonzero(mine))
+        if not len(taken):
+            return batch
+        self.renamed += len(taken)
+        names = ids.to_pylist()
+        there = set(zip(names, dates.to_pylist(), strict=True))
+        number, waiting = 2, taken
+        while len(waiting):
+            some = pa.array([f"{names[row]}#{number}" for row in waiting.tolist()], pa.string())
+            some_dates = dates.take(pa.array(waiting))
+            clash = self._known.has(some, some_dates)
+            pairs = list(zip(some.to_pylist(), some_dates.to_pylist(), strict=True))
+            clash |= np.array([key in there or key in self._taken for key in pairs], bool)
+            for row, key, again in zip(waiting.tolist(), pairs, clash.tolist(), strict=True):
+                if not again:
+                    self._taken.add(key)
+                    names[row] = key[0]
+            waiting, number = waiting[clash], number + 1
+        at = batch.schema.get_field_index("id")
+        return batch.set_column(at, batch.schema.field(at), pa.array(names, pa.string()))

@@ -1,0 +1,147 @@
+"""A corpus asked by URL: its documents, their clusters, where pages went, how they changed.
+
+What stands here is what `Corpus` offers under the same names; it puts together who is asked for
+(`lookup`, `sweeps`) and what is worked out (`lost`, `changes`, `collapse`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from roughly.corpus.collapse import Group, Result, collapse_results
+from roughly.corpus.evidence import refuse_minima
+from roughly.corpus.history import History, read_changes, read_history
+from roughly.corpus.lookup import (
+    NamedDocument,
+    NamedPages,
+    Names,
+    named_documents,
+)
+from roughly.corpus.lost import Move, Trace, lost_page, lost_pages
+from roughly.corpus.sweeps import Period, read_sweeps
+from roughly.errors import ParameterError
+
+if TYPE_CHECKING:
+    from roughly.clustering.clusters import Clusters
+    from roughly.corpus.changes import Changes
+    from roughly.storage.collection import Collection
+
+
+@dataclass(frozen=True, slots=True)
+class Collapsed:
+    """Results in groups."""
+
+    groups: list[Group]  # best first
+    unknown: set[int]  # positions of results that are neither in the corpus nor texts
+
+
+def documents_at(collection: Collection, url: str) -> list[NamedDocument]:
+    """All documents of a page, oldest first."""
+    return Names(collection).documents(url)
+
+
+def cluster_of(collection: Collection, clusters: Clusters, url: str) -> list[NamedDocument]:
+    """All documents in the cluster of a page's latest document, in document order."""
+    known = documents_at(collection, url)
+    if not known:
+        return []
+    return named_documents(collection, clusters.rows_beside(known[-1].row))
+
+
+def lost(collection: Collection, url: str, by: Period = "day") -> Trace | None:
+    """Where a page is now; None if no sweep has it."""
+    refuse_minima(collection)
+    names = Names(collection)
+    known = names.documents(url)
+    if not known:
+        return None
+    pages = NamedPages(collection, names, by)
+    return lost_page(collection, pages, known[-1].row, pages.counter)
+
+
+def moves(
+    collection: Collection, begin: str | None, end: str | None, by: Period = "day"
+) -> list[Move]:
+    """What became of every page that vanished between two sweeps; the last two unless given."""
+    refuse_minima(collection)
+    sweeps = read_sweeps(collection, by)
+    if len(sweeps) < 2:
+        raise ParameterError(
+            f"sweeps: too few: {len(sweeps)}, wanted two or more",
+            hint="add the pages of another date with: roughly add CORPUS INPUT... --date D",
+        )
+    last = len(sweeps) - 1 if end is None else sweeps.index(end)
+    first = last - 1 if begin is None else sweeps.index(begin)
+    if begin is None and first < 0:
+        first = 0
+    return lost_pages(collection, sweeps, first, last)
+
+
+def urls(collection: Collection, date: str | None = None, by: Period = "day") -> list[str]:
+    """The ids of all pages of one sweep, the last unless given."""
+    sweeps = read_sweeps(collection, by)
+    if not len(sweeps):
+        return []
+    rows = sweeps.row[:, len(sweeps) - 1 if date is None else sweeps.index(date)]
+    return sorted(sweeps.name(row) for row in rows.tolist() if row >= 0)
+
+
+def changes(collection: Collection, by: Period, threads: int) -> Changes:
+    """How pages change."""
+    return read_changes(collection, read_sweeps(collection, by), threads)
+
+
+def history(collection: Collection, url: str, by: Period, threads: int) -> History | None:
+    """One page over all sweeps; None if none has it."""
+    names = Names(collection)
+    known = names.documents(url)
+    if not known:
+        return None
+    pages = NamedPages(collection, names, by)
+    return read_history(collection, pages, known[-1].row, threads, pages.counter)
+
+
+def collapse(
+    collection: Collection,
+    results: Sequence[Result],
+    threshold: float | str | Fraction,
+    containment: float | str | Fraction | None,
+    threads: int,
+) -> Collapsed:
+    """Results grouped under the best-ranked one that says the same. A URL stands for its latest
+    document; a text that comes with it, if the corpus does not know it."""
+    names = Names(collection)
+    rows: list[int | None] = []
+    for result in results:
+        known = names.documents(result.name) if result.name else []
+        rows.append(known[-1].row if known else None)
+    texts = [result.text for result in results]
+    groups = collapse_results(collection, rows, texts, threshold, containment, threads)
+    unknown = {
+        position
+        for position, (row, text) in enumerate(zip(rows, texts, strict=True))
+        if row is None and text is None
+    }
+    return Collapsed(groups, unknown)
+
+
+def result_of(rank: int, item: str | Result) -> Result:
+    """A result that is given as a URL."""
+    return item if isinstance(item, Result) else Result(rank, item)
+
+
+__all__ = [
+    "Collapsed",
+    "changes",
+    "cluster_of",
+    "collapse",
+    "documents_at",
+    "history",
+    "lost",
+    "moves",
+    "result_of",
+    "urls",
+]

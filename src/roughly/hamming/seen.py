@@ -1,0 +1,445 @@
+"""SeenIndex: the crawler's question, answered and remembered: was a page with such a simhash seen?
+
+A growing Hamming index in a directory. What is new goes into memory and, before a call returns,
+into a log; a full memory part becomes a sealed segment, and segments are merged so that there are
+few of them, both in the background. So a killed process loses no call that returned, and a power
+loss none before `sync`; of a call in flight a beginning may be kept.
+
+Positions count the simhashes added, from 0. Any thread may call; calls take turns, and each is one
+step for all others. One process at a time has an index open.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, overload
+
+from roughly import _core
+from roughly.documents.file import printable
+from roughly.errors import MismatchError, ParameterError
+from roughly.hamming.cost import memory_blocks
+from roughly.hamming.design import check_bits, check_k
+from roughly.hamming.index import (
+    MOST_SIMHASHES,
+    HammingIndex,
+    Match,
+    check_simhash,
+    simhash_array,
+)
+from roughly.hamming.seen_log import SeenLog, begin_log, read_log
+from roughly.hamming.seen_manifest import (
+    NAME,
+    Manifest,
+    damaged,
+    read_manifest,
+    refuse_remains,
+    remove_unnamed,
+)
+from roughly.parameters import check_integer
+from roughly.storage.durable import remove, sync
+from roughly.storage.lock import WriterLock
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Simhashes = npt.NDArray[np.uint64]
+    Matches = tuple[npt.NDArray[np.int64], Simhashes, npt.NDArray[np.uint8]]
+
+# Simhashes in memory before they are sealed: their tables stay within the processor's caches.
+MEMORY_SIMHASHES = 1 << 18
+# A segment is merged with the one before unless that is this much larger: every query looks into
+# each segment, so few matter more than writing seldom.
+_MERGE_RATIO = 8
+# The most that is decided, and logged, in one piece.
+_PIECE = 1 << 16
+_NONE = 65  # a distance beyond every k
+
+
+class SeenIndex:
+    """Simhashes seen so far, with those within `k` bits of any. Makes the directory where there is
+    none; `k` and `bits` of one that is there must be the same."""
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str],
+        k: int = 3,
+        *,
+        bits: int = 64,
+        memory_simhashes: int = MEMORY_SIMHASHES,
+    ) -> None:
+        self._bits, self._k = check_bits(bits), check_k(k)
+        self._capacity = check_integer("memory_simhashes", memory_simhashes, 1, 1 << 28)
+        self._directory = Path(directory)
+        self._guard = threading.RLock()
+        self._work = threading.Condition(self._guard)
+        self._closed = False
+        self._failure: BaseException | None = None
+        self._writer = WriterLock(self._directory)
+        self._writer.__enter__()
+        try:
+            self._open()
+        except BaseException:
+            self._writer.__exit__(None, None, None)
+            raise
+        self._worker = threading.Thread(target=self._run, name="roughly-seen", daemon=True)
+        self._worker.start()
+
+    def _open(self) -> None:
+        import numpy as np
+
+        if (self._directory / NAME).exists():
+            self._manifest = read_manifest(self._directory)
+            for name, wanted, found in (
+                ("k", self._k, self._manifest.k),
+                ("bits", self._bits, self._manifest.bits),
+            ):
+                if wanted != found:
+                    raise MismatchError(
+                        f"{printable(str(self._directory))}: cannot be used: it was made for"
+                        f" {name} = {found}, wanted {wanted}",
+                        hint=f"open it with {name} = {found}",
+                    )
+        else:
+            refuse_remains(self._directory)
+            self._manifest = Manifest(self._bits, self._k)
+            self._manifest.write(self._directory)
+        remove_unnamed(self._directory, self._manifest)
+        self._segments = [self._segment(*one) for one in self._manifest.segments]
+        frames = [f for log in self._manifest.logs for f in read_log(self._directory / log)]
+        values = np.concatenate(frames) if frames else np.empty(0, np.uint64)
+        # Whatever was wrong at the end of a log is behind us: a new one takes over.
+        old = self._manifest.logs
+        self._memory = self._new_memory()
+        self._memory.add(values)
+        self._frozen: _core.HammingMemory | None = None
+        self._log = self._begin_log(values)
+        self._manifest.logs = [self._log.path.name]
+        self._manifest.write(self._directory)
+        for log in old:
+            remove(self._directory / log)
+
+    def _segment(self, name: str, count: int) -> HammingIndex:
+        path = self._directory / name
+        if not path.exists():
+            raise damaged(path, "it is missing")
+        index = HammingIndex.open(path, self._k, bits=self._bits, load=True)
+        if len(index) != count:
+            raise damaged(path, f"it has {len(index):,} simhashes, wanted {count:,}")
+        return index
+
+    def _new_memory(self) -> _core.HammingMemory:
+        blocks = memory_blocks(self._capacity, self._bits, self._k)
+        return _core.HammingMemory(self._bits, self._k, blocks, self._capacity)
+
+    def _begin_log(self, values: Simhashes) -> SeenLog:
+        return begin_log(self._directory / self._manifest.new_name("log"), values)
+
+    # --- asking -----------------------------------------------------------------------------------
+
+    @overload
+    def seen(self, simhash: int) -> Match | None: ...
+    @overload
+    def seen(self, simhash: Any) -> npt.NDArray[np.int64]: ...
+    def seen(self, simhash: Any) -> Match | npt.NDArray[np.int64] | None:
+        """Of one simhash: the nearest of those added before within k bits (of equally near ones the
+        first), or None, and then it is added. Of an array: the position of the match for each, -1
+        where it was added; as if they were asked one after the other."""
+        if isinstance(simhash, int):
+            return self._decide_one(check_simhash(simhash, self._bits))
+        import numpy as np
+
+        asked = simhash_array(simhash, self._bits)
+        if len(asked) <= _PIECE:
+            return self._decide(asked)[0]
+        pieces = [asked[i : i + _PIECE] for i in range(0, len(asked), _PIECE)]
+        with self._guard:
+            return np.concatenate([self._decide(piece)[0] for piece in pieces])
+
+    def find(self, simhash: int) -> npt.NDArray[np.int64]:
+        """The positions of all within k bits, ascending."""
+        import numpy as np
+
+        x = check_simhash(simhash, self._bits)
+        with self._guard:
+            self._check_open()
+            found, first = [], 0
+            for part in self._parts():
+                found.append(part.find(x) + first)
+                first += len(part)
+        return np.concatenate(found)
+
+    def __len__(self) -> int:
+        with self._guard:
+            return self._sealed_count() + len(self._memory)
+
+    @property
+    def bits(self) -> int:
+        return self._bits
+
+    @property
+    def k(self) -> int:
+        return self._k
+
+    def simhashes(self) -> Simhashes:
+        """All simhashes by position."""
+        import numpy as np
+
+        with self._guard:
+            self._check_open()
+            parts = [segment.simhashes() for segment in self._segments]
+            parts += [m.values() for m in (self._frozen, self._memory) if m is not None]
+        return np.concatenate(parts)
+
+    # --- adding -----------------------------------------------------------------------------------
+
+    def add(self, simhashes: Any) -> None:
+        """Adds all of them, whatever was seen; for filling an index. Very many are sealed at
+        once."""
+        values = simhash_array(simhashes, self._bits)
+        with self._guard:
+            self._check_open()
+            if len(values) < self._capacity:
+                self._make_room()
+                self._log.append(values)
+                self._memory.add(values)
+                return
+            # Others may add while this waits.
+            while len(self._memory) or self._frozen is not None:
+                self._make_room_now()
+            name = self._manifest.new_name("segment")
+            index = self._write_segment(name, values)
+            self._segments.append(index)
+            self._manifest.segments.append((name, len(index)))
+            self._manifest.write(self._directory)
+            self._work.notify_all()
+
+    def sync(self) -> None:
+        """Waits until everything that was added is on the disk: a power loss takes none of it."""
+        with self._guard:
+            self._check_open()
+            self._log.sync()
+
+    def close(self) -> None:
+        """Ends the work in the background and lets go of the directory; everything is kept."""
+        with self._guard:
+            if self._closed:
+                return
+            self._closed = True
+            self._work.notify_all()
+        self._worker.join()
+        self._log.sync()
+        self._log.close()
+        self._writer.__exit__(None, None, None)
+
+    def __enter__(self) -> SeenIndex:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def wait(self) -> None:
+        """Waits until nothing is being sealed or merged."""
+        with self._guard:
+            self._check_open()
+            self._wait_idle()
+
+    def _decide(self, asked: Simhashes) -> Matches:
+        """Matches for each in order; those without one are logged and added."""
+        with self._guard:
+            self._check_open()
+            self._make_room()
+            first = self._sealed_count()
+            known = self._sealed_matches(asked)
+            before = len(self._memory)
+            matches = self._memory.seen(asked, *known, first)
+            try:
+                if added := len(self._memory) - before:
+                    self._log.append(asked if added == len(asked) else asked[matches[0] < 0])
+            except BaseException:
+                self._memory.forget(len(self._memory) - before)
+                raise
+            return matches
+
+    def _decide_one(self, x: int) -> Match | None:
+        """The same for one, without arrays."""
+        with self._guard:
+            self._check_open()
+            self._make_room()
+            best: Match | None = None
+            first = 0
+            for part in self._parts():
+                found = part.nearest(x)
+                # Of equally near ones the first part's is the oldest.
+                if found is not None and (best is None or found[2] < best.distance):
+                    best = Match(found[0] + first, found[1], found[2])
+                first += len(part)
+            if best is None:
+                self._log.append_one(x)
+                self._memory.add_one(x)
+            return best
+
+    def _parts(self) -> list[Any]:
+        """Everything that is searched, oldest first; each has nearest(x) and a length."""
+        parts: list[Any] = [*self._segments]
+        if self._frozen is not None:
+            parts.append(self._frozen)
+        parts.append(self._memory)
+        return parts
+
+    def _sealed_matches(self, asked: Simhashes) -> Matches:
+        """The nearest in the segments and in what is being sealed."""
+        import numpy as np
+
+        best: Matches | None = None
+        first = 0
+        for segment in self._segments:
+            found = segment._tables.nearest_many(asked, 1)
+            best = _nearer(best, found, first)
+            first += len(segment)
+        if self._frozen is not None:
+            best = _nearer(best, self._frozen.nearest_many(asked), first)
+        if best is None:
+            size = len(asked)
+            none = np.full(size, _NONE, np.uint8)
+            best = np.full(size, -1, np.int64), np.zeros(size, np.uint64), none
+        return best
+
+    def _sealed_count(self) -> int:
+        frozen = 0 if self._frozen is None else len(self._frozen)
+        return sum(map(len, self._segments)) + frozen
+
+    def _make_room(self) -> None:
+        if len(self._memory) >= self._capacity:
+            self._make_room_now()
+
+    def _make_room_now(self) -> None:
+        while self._frozen is not None and self._failure is None:
+            self._work.wait()
+        self._check_open()
+        self._freeze()
+
+    # --- in the background ------------------------------------------------------------------------
+
+    def _freeze(self) -> None:
+        """Hands the memory part over to be sealed, and begins a new one with a log of its own."""
+        import numpy as np
+
+        if not len(self._memory):
+            return
+        log = self._begin_log(np.empty(0, np.uint64))
+        self._manifest.logs.append(log.path.name)
+        self._manifest.write(self._directory)
+        self._log.close()
+        self._log = log
+        self._frozen, self._memory = self._memory, self._new_memory()
+        self._work.notify_all()
+
+    def _run(self) -> None:
+        """The worker: seals and merges until the index is closed."""
+        while True:
+            with self._guard:
+                while not self._closed and self._frozen is None and self._to_merge() is None:
+                    self._work.wait()
+                if self._closed:
+                    return
+                frozen, merge = self._frozen, self._to_merge()
+            try:
+                if frozen is not None:
+                    self._seal(frozen)
+                elif merge is not None:
+                    self._merge(merge)
+            except BaseException as error:
+                with self._guard:
+                    self._failure = error
+                    self._work.notify_all()
+                return
+
+    def _seal(self, frozen: _core.HammingMemory) -> None:
+        with self._guard:
+            name = self._manifest.new_name("segment")
+        index = self._write_segment(name, frozen.values())
+        with self._guard:
+            self._segments.append(index)
+            self._frozen = None
+            self._manifest.segments.append((name, len(index)))
+            old, self._manifest.logs = self._manifest.logs[:-1], self._manifest.logs[-1:]
+            self._manifest.write(self._directory)
+            for log in old:
+                remove(self._directory / log)
+            self._work.notify_all()
+
+    def _to_merge(self) -> int | None:
+        """How many segments at the end to merge, if any."""
+        counts = [count for _, count in self._manifest.segments]
+        if len(counts) < 2 or counts[-2] >= _MERGE_RATIO * counts[-1]:
+            return None
+        merged, total = 1, counts[-1]
+        while merged < len(counts) and counts[-merged - 1] < _MERGE_RATIO * total:
+            total += counts[-merged - 1]
+            merged += 1
+        return merged if total <= MOST_SIMHASHES else None
+
+    def _merge(self, merged: int) -> None:
+        import numpy as np
+
+        with self._guard:
+            name = self._manifest.new_name("segment")
+            parts = self._segments[-merged:]
+        index = self._write_segment(name, np.concatenate([part.simhashes() for part in parts]))
+        with self._guard:
+            # Nothing else takes segments away, but others may have come behind.
+            place = self._segments.index(parts[0])
+            old = self._manifest.segments[place : place + merged]
+            self._segments[place : place + merged] = [index]
+            self._manifest.segments[place : place + merged] = [(name, len(index))]
+            self._manifest.write(self._directory)
+            for segment, _ in old:
+                remove(self._directory / segment)
+                remove(self._directory / f"{segment}.crc32c")
+            self._work.notify_all()
+
+    def _write_segment(self, name: str, values: Simhashes) -> HammingIndex:
+        path = self._directory / name
+        HammingIndex(values, self._k, bits=self._bits, threads=1).save(path)
+        for file in (path, path.with_name(f"{name}.crc32c"), self._directory):
+            sync(file)
+        return HammingIndex.open(path, load=True, threads=1)
+
+    def _wait_idle(self) -> None:
+        while (self._frozen is not None or self._to_merge() is not None) and not self._failure:
+            self._work.wait()
+        self._check_open()
+
+    def _check_open(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+        if self._closed:
+            raise ParameterError(f"{printable(str(self._directory))}: cannot be used: it is closed")
+
+
+def _nearer(best: Matches | None, found: Matches, first: int) -> Matches:
+    """Of two matches for each the nearer; equally near ones are older in `best`."""
+    import numpy as np
+
+    positions, values, distances = found
+    if first:
+        positions = np.where(distances < _NONE, positions + first, positions)
+    if best is None:
+        return positions, values, distances
+    nearer = distances < best[2]
+    if not nearer.any():
+        return best
+    return (
+        np.where(nearer, positions, best[0]),
+        np.where(nearer, values, best[1]),
+        np.where(nearer, distances, best[2]),
+    )

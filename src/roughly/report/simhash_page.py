@@ -1,0 +1,284 @@
+"""The figures of the 2007 paper as pages: how simhashes are distributed (Figure 2), and precision
+and recall against k (Figure 1).
+
+A page is one file without a script that asks the network for nothing; what came with the documents
+passes through `markup` and is text. Every list is cut, so that a page stays small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from string import Template
+
+from roughly.report import plot
+from roughly.report.figure import figure, nothing, percent, table
+from roughly.report.markup import line, name, own_file, policy_hash
+from roughly.report.verdict import plural, share
+from roughly.simhashing.distribution import BITS, BUCKETS, NEAR, Distribution, Spike
+from roughly.simhashing.evaluation import Point, Share
+from roughly.simhashing.page_kind import Example
+from roughly.simhashing.sensitivity import PAPER_K, Judged
+
+_SPIKES = 20
+_EXCERPT = 120
+
+
+def distribution_page(
+    found: Distribution, title: str, examples: Mapping[int, Example], empty: Sequence[Example]
+) -> str:
+    """Figures 2a and 2b, and what the spikes are; `examples` by row."""
+    facts = [
+        ("Simhashes", f"{found.documents:,}", ""),
+        ("Different", f"{found.distinct:,}", percent(found.distinct, found.documents)),
+        ("Without", f"{found.empty:,}", "documents without terms"),
+        ("Spikes", f"{len(found.spikes):,}", f"of {BUCKETS} buckets"),
+    ]
+    told = (
+        "Random simhashes would part from their neighbours in the order as the second line shows, "
+        f"and lie {found.bucket_expected:,.1f} to a bucket. Documents that are alike have "
+        "neighbours that differ in lower bits, and make spikes."
+    )
+    headline = (
+        f"{plural(found.documents, 'document')}, "
+        f"{plural(len(found.spikes), 'spike')} among {BUCKETS} buckets"
+    )
+    return _page(
+        "distribution",
+        title,
+        headline,
+        facts,
+        told,
+        _leading(found) + _buckets(found),
+        _spikes(found, examples) + _empty(found, empty),
+    )
+
+
+def evaluation_page(points: Sequence[Point], judged: Sequence[Judged], title: str) -> str:
+    """Figure 1, and how other choices of features and weights do."""
+    last = points[-1]
+    facts = [
+        ("True pairs", f"{last.recall.of if last.recall else 0:,}", "near duplicates"),
+        ("Within reach", f"{last.true + last.false:,}", f"labelled, up to {last.k} bits"),
+        ("Unknown", f"{last.unknown:,}", "count for nothing"),
+    ]
+    best = max(points, key=lambda point: (point.f1, -point.k))
+    told = (
+        "Precision is the share of near duplicates among the pairs within k bits, recall the share "
+        "of all near duplicates of the sample that are within k."
+    )
+    headline = f"k = {best.k}: precision {_value(best.precision)}, recall {_value(best.recall)}"
+    return _page(
+        "evaluate", title, headline, facts, told, _precision_recall(points), _choices(judged)
+    )
+
+
+def _page(
+    command: str,
+    title: str,
+    headline: str,
+    facts: Sequence[tuple[str, str, str]],
+    told: str,
+    figures: str,
+    sections: str,
+) -> str:
+    style = own_file("cluster.css")
+    return Template(own_file("simhash.html")).substitute(
+        policy=f"default-src 'none'; style-src {policy_hash(style)}; base-uri 'none'; "
+        "form-action 'none'",
+        style=style,
+        command=command,
+        title=f"{line(title, 80)}: {headline}",
+        source=f" · {name(title)}" if title else "",
+        headline=headline,
+        facts="\n".join(
+            f"<div><dt>{term}</dt><dd>{number}<small>{note}</small></dd></div>"
+            for term, number, note in facts
+        ),
+        told=told,
+        figures=figures,
+        sections=sections,
+    )
+
+
+# --- figures --------------------------------------------------------------------------------------
+
+
+def _leading(found: Distribution) -> str:
+    title = "Leading one of neighbours"
+    if found.documents < 2:
+        return nothing("leading", title, "There are no two simhashes.")
+    all_pairs = found.documents - 1
+    measured = [count / all_pairs for count in found.leading]
+    expected = [count / all_pairs for count in found.leading_expected]
+    most = max(*measured, *expected)
+    drawn = plot.lines(
+        "leading",
+        title,
+        "Share of neighbouring simhashes whose exclusive-or has its leading one at each bit.",
+        plot.Axis("bit of the leading one", 0, BITS - 1, whole=True),
+        plot.Axis("share of neighbours", 0, most * 1.25 or 1),
+        [
+            plot.Line(
+                label,
+                hue,
+                [plot.Dot(bit, y, f"bit {bit}: {100 * y:.3g}%") for bit, y in enumerate(values)],
+            )
+            for label, hue, values in (
+                ("measured", "s2", measured),
+                ("if random", "s5", expected),
+            )
+        ],
+    )
+    rows = [
+        (f"{bit}", f"{found.leading[bit]:,}", f"{found.leading_expected[bit]:,.1f}")
+        for bit in reversed(range(BITS))
+    ]
+    caption = (
+        f"Figure 2a of the paper: {plural(all_pairs, 'pair')} of neighbours in the order of their "
+        f"numbers, of which {found.equal:,} are equal and not drawn."
+    )
+    return figure("leading", title, drawn, caption, table(("Bit", "Pairs", "If random"), rows))
+
+
+def _buckets(found: Distribution) -> str:
+    title = f"Simhashes in {BUCKETS} buckets"
+    if not found.documents:
+        return nothing("buckets", title, "There are no simhashes.")
+    drawn = plot.columns(
+        "buckets",
+        title,
+        f"Simhashes in {BUCKETS} intervals of equal size.",
+        plot.Axis("bucket", 0, BUCKETS, whole=True),
+        plot.counts_axis("simhashes", max(found.buckets)),
+        [
+            plot.Column(bucket, bucket + 1, count, f"bucket {bucket}: {count:,}")
+            for bucket, count in enumerate(found.buckets)
+        ],
+    )
+    rows = [(f"{bucket}", f"{count:,}") for bucket, count in enumerate(found.buckets)]
+    caption = f"Figure 2b of the paper. Chance gives {found.bucket_expected:,.1f} to each."
+    return figure("buckets", title, drawn, caption, table(("Bucket", "Simhashes"), rows))
+
+
+def _precision_recall(points: Sequence[Point]) -> str:
+    title = "Precision and recall"
+    drawn_lines = []
+    for label, hue in (("precision", "s2"), ("recall", "s5")):
+        values = [(point.k, getattr(point, label)) for point in points]
+        dots = [
+            plot.Dot(k, each.value, f"k = {k}: {label} {share(each.value, 3)}")
+            for k, each in values
+            if each is not None
+        ]
+        if dots:
+            drawn_lines.append(plot.Line(label, hue, dots))
+    if not drawn_lines or len(points) < 2:
+        return nothing("precision-recall", title, "There are not enough labelled pairs.")
+    drawn = plot.lines(
+        "precision-recall",
+        title,
+        "Precision and recall for every k.",
+        plot.Axis("k, bits that may differ", points[0].k, points[-1].k, whole=True),
+        plot.Axis("share", 0, 1.25),
+        drawn_lines,
+    )
+    rows = [
+        (
+            f"{point.k}",
+            f"{point.true:,}",
+            f"{point.false:,}",
+            f"{point.unknown:,}",
+            _interval(point.precision),
+            _interval(point.recall),
+        )
+        for point in points
+    ]
+    head = ("k", "True", "False", "Unknown", "Precision", "Recall")
+    caption = "Figure 1 of the paper; the numbers below have 95% intervals."
+    return figure("precision-recall", title, drawn, caption, table(head, rows))
+
+
+# --- sections -------------------------------------------------------------------------------------
+
+
+def _spikes(found: Distribution, examples: Mapping[int, Example]) -> str:
+    if not found.spikes:
+        return ""
+    rows = [_spike(spike, examples) for spike in found.spikes[:_SPIKES]]
+    head = ("Bucket", "Around", "Simhashes", "By chance", "Same", f"Within {NEAR} bits")
+    more = len(found.spikes) - len(rows)
+    return (
+        '<section id="spikes"><h2>Spikes</h2><p class="told">Buckets with more simhashes than '
+        "chance gives, and documents around the simhash that most others there are near to.</p>"
+        f"{table(head, rows, words=2)}"
+        + (f'<p class="told">and {more:,} more</p>' if more else "")
+        + "</section>\n"
+    )
+
+
+def _spike(spike: Spike, examples: Mapping[int, Example]) -> tuple[str, ...]:
+    shown = "".join(f"<br>{_example(examples[row])}" for row in spike.rows if row in examples)
+    return (
+        f"{spike.bucket}",
+        f"{spike.simhash:016x}{shown}",
+        f"{spike.count:,}",
+        f"{spike.expected:,.1f}",
+        f"{spike.same:,}",
+        f"{spike.near:,}",
+    )
+
+
+def _example(example: Example) -> str:
+    kind = f"<em>{example.kind} page</em> " if example.kind else ""
+    words = f" · {line(example.excerpt, _EXCERPT)}" if example.excerpt else ""
+    return f"{kind}{name(example.id)}{words}"
+
+
+def _empty(found: Distribution, examples: Sequence[Example]) -> str:
+    if not found.empty:
+        return ""
+    listed = "".join(f"<li>{name(example.id)}</li>" for example in examples)
+    return (
+        '<section id="empty"><h2>Without a simhash</h2><p class="told">'
+        f"{plural(found.empty, 'document')} without terms; the paper gives them all 0, and finds a "
+        f"spike there.</p><ul>{listed}</ul></section>\n"
+    )
+
+
+def _choices(judged: Sequence[Judged]) -> str:
+    if not judged:
+        return ""
+    rows = [
+        (
+            line(each.name, 60),
+            "unknown" if each.separation is None else share(each.separation, 3),
+            _value(each.at_paper_k.precision),
+            _value(each.at_paper_k.recall),
+            f"{each.best.k}",
+            _value(each.best.precision),
+            _value(each.best.recall),
+            share(each.best.f1, 3),
+        )
+        for each in judged
+    ]
+    head = (
+        *("Features and weights", "Separation", f"Precision, k={PAPER_K}", f"Recall, k={PAPER_K}"),
+        *("Best k", "Precision", "Recall", "F1"),
+    )
+    return (
+        '<section id="choices"><h2>Other features and weights</h2><p class="told">The same '
+        "labelled pairs with other simhashes. <em>Separation</em> is the probability that near "
+        "duplicates are nearer to each other than two documents that are none: 1 is perfect, 0.5 "
+        "is chance."
+        f"</p>{table(head, rows)}</section>\n"
+    )
+
+
+def _value(found: Share | None) -> str:
+    return "unknown" if found is None else share(found.value, 3)
+
+
+def _interval(found: Share | None) -> str:
+    if found is None:
+        return "unknown"
+    return f"{share(found.value, 3)} ({share(found.low, 3)} to {share(found.high, 3)})"

@@ -1,0 +1,113 @@
+"""A document to search by, sketched as the collection's documents were.
+
+Of a text everything is known, so of adaptive sketches the query brings all its fingerprints (or as
+many as are looked up in a moment): with documents of any level it then meets at their own level,
+where they have the most samples. A document that is stored without text has its sketch alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly.documents.file import Document
+from roughly.parameters import Parameters
+from roughly.search.match import Promise
+from roughly.search.searcher import QueryColumns
+from roughly.sketch import Sketch
+from roughly.sketcher import Sketcher
+from roughly.storage.segment_index import Level
+
+# Elements that are looked up; a larger document brings those of a coarser level.
+_MOST_ELEMENTS = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A document to search by."""
+
+    parameters: Parameters
+    columns: QueryColumns
+    size: int  # distinct shingles
+    tokens: int
+    content_hash: str
+    canonical_hash: str
+    text: Document | None = None  # None if only a sketch is known
+    row: int | None = None  # of the collection, if it is a document there; not found itself
+
+    @classmethod
+    def of_text(cls, text: Document, parameters: Parameters, row: int | None = None) -> Query:
+        sketcher = sketcher_of(parameters)
+        sketch = _sketch(sketcher, text)
+        columns = QueryColumns.of_sketch(sketch)
+        if parameters.selection[0] == "adaptive" and sketch.level:
+            columns = _finest(_sketch(sketcher_of(parameters, "all"), text), sketch.level)
+        return cls(
+            parameters,
+            columns,
+            sketch.size,
+            sketch.tokens,
+            sketch.content_hash,
+            sketch.canonical_hash,
+            text,
+            row,
+        )
+
+    @property
+    def level(self) -> int:
+        return int(self.columns.level[0])
+
+    def elements_at(self, level: int) -> int:
+        """How many elements it has where it meets documents of a level."""
+        level = max(level, self.level)
+        if level == self.level:
+            return len(self.columns.values)
+        mask = np.uint64((1 << level) - 1)
+        return int(np.count_nonzero((self.columns.values & mask) == 0))
+
+    def all_shingles(self) -> npt.NDArray[np.uint64]:
+        """The fingerprints of all shingles, ascending; needs the text."""
+        assert self.text is not None
+        return _sketch(sketcher_of(self.parameters, "all"), self.text).fingerprints
+
+    def promise(self, levels: list[Level], least: int) -> Promise:
+        """What sketches say of documents that contain all of it, if `least` elements are needed to
+        say anything."""
+        documents = blind = 0
+        for each in levels:
+            if each.most_size < self.size or not self.size:
+                continue
+            documents += each.documents
+            elements = self.elements_at(each.level)
+            if elements < max(least, 1) and elements != self.size:
+                blind += each.documents
+        recall = 1.0 if not documents else (documents - blind) / documents
+        return Promise(recall, documents, blind)
+
+
+def sketcher_of(parameters: Parameters, select: str | None = None) -> Sketcher:
+    """The sketcher that made sketches of these parameters, or one of another selection."""
+    select = parameters.select if select is None else select
+    return Sketcher(parameters.w, select, parameters.seed, parameters.bits)
+
+
+def _sketch(sketcher: Sketcher, text: Document) -> Sketch:
+    # As str: bytes would be decoded once more, by what the page declares about itself.
+    given = text.text_utf8.decode("utf-8", "surrogatepass")
+    return sketcher.sketch(given, content_type="html" if text.html else "text")
+
+
+def _finest(whole: Sketch, level: int) -> QueryColumns:
+    """All elements, or those of the finest level up to the sketch's own that are not too many."""
+    values, finest = whole.fingerprints, 0
+    while len(values) > _MOST_ELEMENTS and finest < level:
+        finest += 1
+        values = values[(values & np.uint64((1 << finest) - 1)) == 0]
+    return QueryColumns(
+        np.ascontiguousarray(values),
+        np.array([0, len(values)], np.int64),
+        np.array([whole.size], np.uint32),
+        np.array([finest], np.uint8),
+    )

@@ -1,0 +1,346 @@
+"""How a segment's index is made: out of core, in two passes over its sketches' elements.
+
+First the elements of every part are scattered by the leading bits of their keys, into memory or,
+if that is too small, into a file; then a few of these partitions at a time are sorted and written.
+Rows with the very same sketch are put into the lists once: a page that is there ten thousand times
+would else make every one of its elements a list of ten thousand.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from roughly import _core
+from roughly.sketcher import Sketcher
+from roughly.storage.checked import checked_writer, sidecar
+from roughly.storage.durable import remove, sync, temporary, writing
+from roughly.storage.segment_index import (
+    FILES,
+    MANIFEST,
+    NO_DOCUMENT,
+    ROW,
+    Facts,
+    Level,
+    SegmentIndex,
+    has_index,
+    index_path,
+)
+from roughly.url import lookup_keys
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from roughly.storage.segment import Segment
+
+Progress = Callable[[str, int | None, str], Callable[[int], None]]
+Run = tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32], npt.NDArray[np.uint64]]
+# Ids of a batch -> what they are to be found by.
+Canonical = Callable[["pa.Array"], "pa.Array"]
+
+# Of a posting: in a run; and while its partition is sorted and put together.
+_RUN_BYTES = 12
+_INVERT_BYTES = 40
+# Partitions that are inverted at once, if memory allows.
+_MOST_AT_ONCE = 32
+
+
+def _no_progress(name: str, total: int | None, unit: str) -> Callable[[int], None]:
+    return lambda done: None
+
+
+def write_index(
+    segment: Segment,
+    *,
+    memory_bytes: int,
+    threads: int,
+    progress: Progress = _no_progress,
+    canonical: Canonical | None = None,
+    durable: bool = True,
+) -> SegmentIndex:
+    """Makes a complete segment searchable; one that is stays as it is. `canonical` turns ids into
+    what `rows_of_url` finds them by, their `lookup_key` unless given. When this returns, everything
+    is on the disk unless durable=False."""
+    directory = segment.directory
+    if has_index(directory):
+        return SegmentIndex(segment)
+    sets = segment.parameters.selection[0] != "perm"
+    copies, left_out = _copies(segment) if sets else (_no_copies(segment), None)
+    rows = np.zeros(len(segment), ROW)
+    with contextlib.ExitStack() as stack:
+        # A run takes memory until it is inverted; half of it is for that.
+        runs = _Runs(temporary(directory / "index-runs"), memory_bytes // 2, stack)
+        advance = progress("index", 2 * segment.parts, "parts")
+        places = []
+        for part, run, kept, coarser, place in _scattered(segment, left_out, threads, sets):
+            begin, end = segment.rows(part)
+            rows["kept"][begin:end] = kept
+            rows["coarser"][begin:end] = coarser
+            places.append(place)
+            if sets:
+                runs.add(run)
+            segment.release()
+            advance(1)
+        postings = runs.postings
+        shape = _core.inverted_shape(len(segment), postings) if sets else (0, 0)
+        _write_postings(segment, runs, shape, memory_bytes, threads, advance)
+    _write(directory, "sketches", np.array(places, "<u8"))
+    rows["size"], rows["level"], rows["copies"] = segment.size, segment.level, copies.place
+    _write(directory, "rows", rows)
+    _write(directory, "copies", copies.lists)
+    _write_hashes(directory, "urls", _id_hashes(segment, canonical, threads))
+    _write_hashes(directory, "contents", segment.hashes("content")[:, 0])
+    small = int((rows["kept"] < _core.LEAST_LARGE).sum())
+    facts = Facts(len(segment), postings, *shape, _levels(rows), _least_met(rows), small)
+    if durable:
+        _sync(directory, [index_path(directory, name) for name in FILES])
+    with checked_writer(directory / MANIFEST) as file:
+        file.write(facts.encoded())
+    if durable:
+        _sync(directory, [directory / MANIFEST])
+    return SegmentIndex(segment)
+
+
+class Part(NamedTuple):
+    """What a part brings."""
+
+    number: int
+    run: Run  # its postings
+    kept: npt.NDArray[np.uint32]
+    coarser: npt.NDArray[np.uint16]
+    place: tuple[int, int]  # of its sketches
+
+
+class _Copies:
+    """Rows that have the very same sketch as an earlier one."""
+
+    def __init__(self, place: npt.NDArray[np.uint32], lists: npt.NDArray[np.uint32]) -> None:
+        self.place = place  # of every row: as in RowRecord
+        self.lists = lists
+
+
+def _no_copies(segment: Segment) -> _Copies:
+    return _Copies(np.zeros(len(segment), np.uint32), np.zeros(1, np.uint32))
+
+
+def _copies(segment: Segment) -> tuple[_Copies, npt.NDArray[np.uint8]]:
+    """The copies, and of every row whether it is one. A sketch is told by its hash, and by what
+    else a comparison looks at."""
+    hashes, size = segment.hashes("sketch"), segment.size
+    order = np.lexsort((size, segment.level, hashes[:, 1], hashes[:, 0]))
+    same = np.ones(max(len(order) - 1, 0), bool)
+    for key in (hashes[:, 0], hashes[:, 1], segment.level, size):
+        in_order = key[order]
+        same &= in_order[1:] == in_order[:-1]
+    is_copy = np.concatenate((np.zeros(1, bool), same))[: len(order)]
+    group = np.cumsum(~is_copy) - 1
+    first = order[~is_copy]
+    counts = np.bincount(group, minlength=len(first)) - 1 if len(order) else np.zeros(0, np.int64)
+    left_out = np.zeros(len(order), np.uint8)
+    left_out[order[is_copy]] = 1
+    has = counts > 0
+    # The first word is left free: place 0 means none.
+    lengths = np.where(has, counts + 1, 0)
+    begins = 1 + np.cumsum(lengths) - lengths
+    lists = np.zeros(int(1 + counts.sum() + has.sum()), np.uint32)
+    lists[begins[has]] = counts[has]
+    # A copy stands behind its group's count, at its place in the group.
+    at = np.flatnonzero(is_copy)
+    start = np.flatnonzero(~is_copy)
+    lists[begins[group[at]] + (at - start[group[at]])] = order[at]
+    place = np.zeros(len(order), np.uint32)
+    place[first[has]] = begins[has]
+    return _Copies(place, lists), left_out
+
+
+class _Runs:
+    """Scattered postings, in memory or in a file that is gone when the stack is left."""
+
+    def __init__(self, path: Path, memory_bytes: int, stack: contextlib.ExitStack) -> None:
+        self._path = path
+        self._memory_bytes = memory_bytes
+        self._stack = stack
+        self._file: BinaryIO | None = None
+        self._runs: list[Run] = []
+        self._places: list[tuple[int, int, npt.NDArray[np.uint64]]] = []  # first byte, postings
+        self._end = 0
+        self.postings = 0
+
+    def add(self, run: Run) -> None:
+        self.postings += len(run[0])
+        if self._file is None and _RUN_BYTES * self.postings > self._memory_bytes:
+            self._stack.callback(remove, self._path)
+            with writing(self._path):
+                self._file = self._stack.enter_context(self._path.open("w+b"))
+            for each in self._runs:
+                self._spill(each)
+            self._runs.clear()
+        if self._file is None:
+            self._runs.append(run)
+        else:
+            self._spill(run)
+
+    def finish(self) -> list[Run]:
+        """All of them, in order."""
+        if self._file is None:
+            return self._runs
+        with writing(self._path):
+            self._file.flush()
+        self._mapped = _core.map_file(self._file.fileno(), self._end)
+        runs = []
+        for begin, count, ends in self._places:
+            rows = begin + 8 * count
+            keys = self._mapped[begin:rows].view(np.uint64)
+            runs.append((keys, self._mapped[rows : rows + 4 * count].view(np.uint32), ends))
+        return runs
+
+    def release(self) -> None:
+        """Lets the pages of the file go."""
+        if self._file is not None:
+            _core.release_pages(self._mapped)
+
+    def _spill(self, run: Run) -> None:
+        assert self._file is not None
+        keys, rows, ends = run
+        size = keys.nbytes + rows.nbytes
+        with writing(self._path):
+            self._file.write(keys.data.cast("B"))
+            self._file.write(rows.data.cast("B"))
+            self._file.write(bytes(-size % 8))
+        self._places.append((self._end, len(keys), ends))
+        self._end += size + -size % 8
+
+
+def _scattered(
+    segment: Segment, left_out: npt.NDArray[np.uint8] | None, threads: int, sets: bool
+) -> Iterator[Part]:
+    """The parts, in order."""
+
+    def scatter(part: int) -> Part:
+        values, offsets = segment.chunk(part)
+        begin, end = segment.rows(part)
+        skipped = left_out[begin:end] if left_out is not None else np.zeros(0, np.uint8)
+        none = np.zeros(0, np.uint64)
+        run = (none, np.zeros(0, np.uint32), none)
+        coarser = np.zeros((end - begin, _core.COARSER_LEVELS), np.uint16)
+        if sets:
+            run = _core.scatter(values, offsets, begin, skipped)
+            level = np.ascontiguousarray(segment.part_column(part, "level").to_numpy())
+            coarser = _core.coarser_levels(values, offsets, level).reshape(coarser.shape)
+        kept = np.diff(offsets).astype(np.uint32)
+        return Part(part, run, kept, coarser, segment.sketch_places(part))
+
+    with ThreadPoolExecutor(threads) as executor:
+        waiting: list[Future[Any]] = []
+        for part in range(segment.parts):
+            waiting.append(executor.submit(scatter, part))
+            if len(waiting) > threads:
+                yield waiting.pop(0).result()
+        for each in waiting:
+            yield each.result()
+
+
+def _write_postings(
+    segment: Segment,
+    runs: _Runs,
+    shape: tuple[int, int],
+    memory_bytes: int,
+    threads: int,
+    advance: Callable[[int], None],
+) -> None:
+    directory = segment.directory
+    partition_bytes = _INVERT_BYTES * (runs.postings // _core.PARTITIONS + 1)
+    at_once = min(max(memory_bytes // 4 // partition_bytes, 1), _MOST_AT_ONCE)
+    with contextlib.ExitStack() as stack:
+        ends, entries, lists = (
+            stack.enter_context(checked_writer(index_path(directory, name)))
+            for name in ("directory", "entries", "lists")
+        )
+        if not shape[0]:
+            return
+        all_runs = runs.finish()
+        ends.write(np.zeros(1, "<u8"))
+        lists.write(np.zeros(_core.LIST_UNIT, np.uint32))
+        written, units, done = 0, 1, 0
+        for first in range(0, _core.PARTITIONS, at_once):
+            last = min(first + at_once, _core.PARTITIONS)
+            made = _core.invert(shape, all_runs, first, last, units, threads)
+            entries.write(made[0])
+            ends.write(made[1] + np.uint64(written))
+            lists.write(made[2])
+            written += len(made[0])
+            units += len(made[2]) // _core.LIST_UNIT
+            runs.release()
+            advance(segment.parts * last // _core.PARTITIONS - done)
+            done = segment.parts * last // _core.PARTITIONS
+
+
+def _id_hashes(segment: Segment, canonical: Canonical | None, threads: int) -> Any:
+    """First halves of the hashes of all ids."""
+    sketcher = Sketcher(w=1, select="min:1")
+    found = np.empty(len(segment), np.uint64)
+    at = 0
+    for chunk in segment.ids().chunks:
+        ids = (canonical or lookup_keys)(chunk)
+        columns = sketcher.sketch_batch(ids, "text", threads).columns
+        found[at : at + len(ids)] = columns.content[:, 0]
+        at += len(ids)
+    return found
+
+
+def _write_hashes(directory: Path, name: str, hashes: npt.NDArray[np.uint64]) -> None:
+    order = np.argsort(hashes, kind="stable")
+    with checked_writer(index_path(directory, name)) as file:
+        file.write(hashes[order].astype("<u8"))
+        file.write(order.astype("<u4"))
+
+
+def _write(directory: Path, name: str, values: npt.NDArray[Any]) -> None:
+    with checked_writer(index_path(directory, name)) as file:
+        file.write(np.ascontiguousarray(values).view(np.uint8).reshape(-1))
+
+
+def _levels(rows: npt.NDArray[Any]) -> list[Level]:
+    found = []
+    for number in np.unique(rows["level"]).tolist():
+        here = rows[rows["level"] == number]
+        kept = here["kept"][here["kept"] >= _core.LEAST_LARGE]
+        sizes = here["size"]
+        least = int(kept.min()) if len(kept) else NO_DOCUMENT
+        found.append(Level(number, len(here), least, int(sizes.min()), int(sizes.max())))
+    return found
+
+
+def _least_met(rows: npt.NDArray[Any]) -> list[int]:
+    """By level, of documents there and of finer levels that are not small: the fewest elements that
+    one of them has there, if it has any; NO_DOCUMENT if none has."""
+    least = np.full(64, NO_DOCUMENT, np.int64)
+    for level in np.unique(rows["level"]).tolist():
+        here = rows[(rows["level"] == level) & (rows["kept"] >= _core.LEAST_LARGE)]
+        if not len(here):
+            continue
+        # Where they were not counted, there may be one.
+        met = np.full(64, 1, np.int64)
+        met[:level] = NO_DOCUMENT
+        met[level] = here["kept"].min()
+        for above in range(min(_core.COARSER_LEVELS, 63 - level)):
+            counts = here["coarser"][:, above]
+            counts = counts[counts > 0]
+            met[level + 1 + above] = counts.min() if len(counts) else NO_DOCUMENT
+        least = np.minimum(least, met)
+    return least.tolist()
+
+
+def _sync(directory: Path, paths: list[Path]) -> None:
+    for path in paths:
+        for each in (path, sidecar(path)):
+            with writing(each):
+                sync(each)
+    with writing(directory):
+        sync(directory)

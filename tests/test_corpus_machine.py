@@ -1,0 +1,190 @@
+"""A corpus against a plain model in memory: whatever is added, removed, looked for, clustered,
+compacted and opened again, in whatever order, both say the same.
+"""
+
+import shutil
+import tempfile
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from roughly import Corpus, Sketcher
+from roughly.clustering.settings import settings_for
+from roughly.corpus.creation import make_empty
+from roughly.url import is_url, page_of
+from tests.cluster_oracle import document_order, expect
+from tests.optional import FULL
+
+Key = tuple[str, str | None]
+
+NAMES = ["a", "b", "c", "a#2", "http://x.org/p", "HTTP://X.ORG:80/p", "\u00e9"]
+DATES = [None, "2020-01-02", "2021", "1997-04-07"]
+THRESHOLD, FLOOR = Fraction(1, 2), Fraction(1, 4)
+
+
+def text(seed: int, edits: int) -> str:
+    """One of a few texts, edited a little; some are short or empty."""
+    words = [f"{seed}x{i}" for i in range([40, 60, 30, 3, 0][seed])]
+    for at in range(edits):
+        if words:
+            words[(at * 7) % len(words)] = f"edit{at}"
+    return " ".join(words)
+
+
+texts = st.builds(text, st.integers(0, 4), st.integers(0, 6))
+documents = st.lists(
+    st.tuples(st.sampled_from(NAMES), st.sampled_from(DATES), texts),
+    min_size=1,
+    max_size=5,
+    unique_by=lambda document: document[0],
+)
+
+
+class CorpusMachine(RuleBasedStateMachine):
+    """The model is a dict from keys to texts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.mkdtemp()
+        self.path = Path(self.folder) / "c.roughly"
+        self.model: dict[Key, str] = {}
+
+    @initialize(
+        select=st.sampled_from(["all", "adaptive:8", "mod:2"]),
+        containment=st.sampled_from([None, "0.8"]),
+        kept=st.booleans(),
+    )
+    def create(self, select: str, containment: str | None, kept: bool) -> None:
+        self.sketcher = Sketcher(w=2, select=select)
+        self.wanted = settings_for(self.sketcher.parameters, THRESHOLD, FLOOR, containment)
+        make_empty(self.path, self.sketcher, self.wanted, text=kept, force=False)
+        self.corpus = Corpus(self.path)
+        self.kept = kept
+
+    @rule(batch=documents, date=st.sampled_from(DATES))
+    def add(self, batch: list[tuple[str, str | None, str]], date: str | None) -> None:
+        rows = [{"id": n, "date": d, "text": t} for n, d, t in batch]
+        added = self.corpus.add(rows, date, content_type="text")
+        taken = {(n, d or date) for n, d, _ in batch}
+        renamed = 0
+        given: dict[Key, str] = {}
+        for name, own, content in batch:
+            key, number = (name, own or date), 2
+            if key in self.model or key in given:
+                renamed += 1
+                while (key := (f"{name}#{number}", own or date)) in self.model | given or (
+                    key in taken
+                ):
+                    number += 1
+            given[key] = content
+        self.model |= given
+        assert (added.documents, added.renamed) == (len(batch), renamed)
+
+    @rule(
+        names=st.lists(st.sampled_from(NAMES), min_size=1, max_size=3), date=st.sampled_from(DATES)
+    )
+    def remove(self, names: list[str], date: str | None) -> None:
+        def named(id: str, name: str) -> bool:
+            return id == name or (is_url(name) and page_of(id) == page_of(name))
+
+        gone = [
+            key
+            for key in self.model
+            if any(named(key[0], name) for name in names) and date in (None, key[1])
+        ]
+        there = {name for name in names if any(named(id, name) for id, _ in self.model)}
+        removed = self.corpus.remove(names, date)
+        for key in gone:
+            del self.model[key]
+        assert removed.documents == len(gone)
+        assert set(removed.missing) == set(names) - there
+
+    @rule(wanted=texts)
+    def find(self, wanted: str) -> None:
+        """All documents that resemble a text at the floor, by the estimates of their sketches."""
+        sketch = self.sketcher.sketch(wanted, "text")
+        near = {}
+        for key, content in self.model.items():
+            other = self.sketcher.sketch(content, "text")
+            estimate = sketch.resemblance(other)
+            same = wanted.split() == content.split()
+            if same or (len(sketch) and len(other) and estimate.value >= float(FLOOR)):
+                near[key] = estimate.value
+        found = self.corpus.find(
+            wanted, threshold=FLOOR, limit=None, exact=False, content_type="text"
+        )
+        assert {(match.id, match.date): match.resemblance.value for match in found} == near
+        values = [match.resemblance.value for match in found]
+        assert values == sorted(values, reverse=True)
+
+    @rule(seed=st.sampled_from([None, None, 7]))
+    def compact(self, seed: int | None) -> None:
+        if seed is not None and not self.kept:
+            with pytest.raises(Exception, match="the corpus keeps no text"):
+                self.corpus.compact(seed)
+            return
+        self.corpus.compact(seed)
+        if seed is not None:
+            self.sketcher = Sketcher(w=2, select=self.sketcher.select, seed=seed)
+        assert len(self.corpus.manifest.segments) == (1 if self.model else 0)
+        assert self.corpus.manifest.removed == 0
+
+    @rule()
+    def reopen(self) -> None:
+        self.corpus = Corpus(self.path)
+
+    @rule(threshold=st.sampled_from([FLOOR, THRESHOLD, Fraction(4, 5)]))
+    @precondition(lambda self: self.model)
+    def cluster(self, threshold: Fraction) -> None:
+        rows = [{"id": n, "date": d, "text": t} for (n, d), t in self.model.items()]
+        expected = expect(rows, self.sketcher, self.wanted)
+        found = self.corpus.clusters(threshold)
+        assert found.ids.to_pylist() == expected.ids
+        assert list(found) == expected.clusters(threshold, self.wanted.containment)
+
+    @invariant()
+    def it_holds_what_the_model_holds(self) -> None:
+        if not hasattr(self, "corpus"):
+            return
+        assert self.corpus.verify() == []
+        assert len(self.corpus) == len(self.model)
+        collection = self.corpus.collection
+        rows = self.corpus.outcome.order.astype(np.int64)
+        ids, dates = (collection.take(n, rows).to_pylist() for n in ("id", "date"))
+        wanted: list[Any] = [{"id": n, "date": d} for n, d in self.model]
+        ordered = [(d["id"], d["date"]) for d in document_order(wanted)]
+        assert list(zip(ids, dates, strict=True)) == ordered
+        if self.kept:
+            ascending = np.sort(rows)
+            keys = zip(
+                collection.take("id", ascending).to_pylist(),
+                collection.take("date", ascending).to_pylist(),
+                strict=True,
+            )
+            stored = [content.decode() for content in collection.text(ascending).to_pylist()]
+            assert dict(zip(keys, stored, strict=True)) == self.model
+
+    def teardown(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine does not stop in these tests, so nothing needs to wait for its disk."""
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+
+
+CorpusMachine.TestCase.settings = settings(
+    max_examples=150 if FULL else 12, stateful_step_count=14, deadline=None
+)
+
+
+@pytest.mark.usefixtures("no_waiting")
+class TestCorpus(CorpusMachine.TestCase):  # type: ignore[misc]
+    pass
