@@ -2,9 +2,10 @@
 
 The documents are those of `bench/shingled_web.py`, 5 kB each; a query is one of them with every
 fortieth word changed, and must find the document it was made of. Each program is a process of its
-own. datasketch holds its MinHashLSH (128 permutations, threshold 0.5) in memory, of MinHashes as its
-users make them; its queries are made in the same way, from text. Latencies are of `Corpus.find`, one
-query at a time on one thread; queries a second are of a batch on one thread, from text too.
+own. datasketch holds its MinHashLSH (128 permutations, threshold 0.5) in memory, of MinHashes made
+as its users make them; its queries are made in the same way, from text. Latencies are of
+`Corpus.find`, one query at a time on one thread; queries a second are of a batch on one thread,
+from text too.
 """
 
 import argparse

@@ -525,9 +525,9 @@ class NeighbourProbe::Work {
     static constexpr uint32_t no_document = ~uint32_t{0};
     static constexpr uint32_t unknown = ~uint32_t{0};
     static constexpr size_t records_at_once = 64;
-    // Of the elements that must be common so large a part is looked up at least: whoever has none
-    // of them is never measured.
-    static constexpr uint64_t seen_share = 16;
+    // Of the elements that must be common this part, beyond what is skipped, is met by whoever has
+    // them: rows with fewer, as pages of one site have in common, are not looked at.
+    static constexpr uint64_t seen_share = 8;
 
     const InvertedIndex& index_;
     const NeighbourRule rule_;

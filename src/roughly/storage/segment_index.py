@@ -35,8 +35,8 @@ MANIFEST = "index.json"
 FILES = ("directory", "entries", "lists", "rows", "copies", "urls", "contents", "sketches")
 _OF_POSTINGS = FILES[:5]
 
-# A sixtieth of all, and read for every element and every candidate. Mapping these saves a fifth of a
-# search's time, as long as they are small: memory must not grow with the collection.
+# A sixtieth of all, and read for every element and every candidate. They are mapped as long as they
+# are small, which saves a fifth of a search's time: memory must not grow with the collection.
 _MAPPED = ("directory", "rows")
 MAPPED_BYTES = 1 << 25
 
