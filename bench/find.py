@@ -2,19 +2,21 @@
 
 The documents are those of `bench/shingled_web.py`, 5 kB each; a query is one of them with every
 fortieth word changed, and must find the document it was made of. Each program is a process of its
-own. datasketch holds its MinHashLSH (128 permutations, threshold 0.5) in memory; its index is made
-with the fingerprints of roughly, which costs it nothing in the end, its queries as its users make
-them, from text. Latencies are of `Corpus.find`, one query at a time on one thread; queries a second
-are of a batch on one thread, from text too.
+own. datasketch holds its MinHashLSH (128 permutations, threshold 0.5) in memory, of MinHashes made
+as its users make them; its queries are made in the same way, from text. Latencies are of
+`Corpus.find`, one query at a time on one thread; queries a second are of a batch on one thread,
+from text too.
 """
 
 import argparse
 import json
+import multiprocessing
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
@@ -28,7 +30,7 @@ from bench import shingled_web
 from bench.engine import Stream
 from bench.report import Check, Result, Section, Table
 from bench.session import Session, add_output_options
-from bench.shingle import words_fastest
+from bench.shingle import shingles, words_fastest
 from bench.web import DOCUMENTS as UNIT
 from roughly.clustering.settings import settings_for
 from roughly.corpus import create_corpus
@@ -40,6 +42,7 @@ W = 5
 PERMUTATIONS = 128
 THRESHOLD = 0.5
 CHANGED = 40  # every so many words
+PEER_ROWS = 1000  # documents that are made ready for datasketch at once
 # How much of what was put in may be missed: estimates err.
 MISSED = 0.01
 
@@ -97,6 +100,7 @@ def run_own(documents: int, path: Path, count: int) -> dict[str, Any]:
     batch = sketcher.sketch_batch([text for _, text in asked], "text", threads=1)
     table = corpus.searcher.neighbours(batch.columns, THRESHOLD, threads=1)
     seconds = time.perf_counter() - begin, time.process_time() - cpu_begin
+    resident = resident_bytes()
     ids = corpus.collection.take("id", table[:, 1].astype(np.int64)).to_pylist()
     pairs = set(zip(table[:, 0].tolist(), ids, strict=True))
     in_batch = sum((i, id) in pairs for i, (id, _) in enumerate(asked))
@@ -108,55 +112,57 @@ def run_own(documents: int, path: Path, count: int) -> dict[str, Any]:
         "batch_recall": in_batch / count,
         "seconds": seconds[0],
         "cpu_seconds": seconds[1],
-        "resident": resident_bytes(),
-        "grown": resident_bytes() - before,
+        "resident": resident,
+        "grown": resident - before,
     }
 
 
+def peer_minhash(text: str) -> Any:
+    """As users of datasketch make it of a text: the same in its index and in its queries."""
+    from datasketch import MinHash
+
+    minhash = MinHash(num_perm=PERMUTATIONS)
+    minhash.update_batch([each.encode() for each in shingles(words_fastest(text), W)])
+    return minhash
+
+
+def peer_values(documents: int, first: int) -> tuple[list[str], npt.NDArray[np.generic]]:
+    """Ids and MinHash values of a batch of documents."""
+    batch = shingled_web.batch(documents, first, min(PEER_ROWS, documents - first), 1)
+    values = [peer_minhash(text.decode()).hashvalues for text in batch["content"].to_pylist()]
+    return batch["id"].to_pylist(), np.array(values)
+
+
 def run_peer(documents: int, path: Path, count: int) -> dict[str, Any]:
-    """The same of datasketch."""
+    """The same of datasketch. Its index is made by processes of their own: it takes minutes."""
     from datasketch import MinHash, MinHashLSH
 
     lsh = MinHashLSH(threshold=THRESHOLD, num_perm=PERMUTATIONS)
-    first = MinHash(num_perm=PERMUTATIONS)
-    chance = np.random.default_rng(5)
-    a, b = (chance.integers(0, 1 << 64, PERMUTATIONS, np.uint64) | np.uint64(1) for _ in "ab")
-    largest = np.uint64((1 << 32) - 1)
-
-    def minima(hashes: npt.NDArray[np.uint64]) -> MinHash:
-        # Permutations of its own kind, all at once.
-        values = ((hashes[:, None] * a + b) >> np.uint64(32)).min(axis=0)
-        return MinHash(num_perm=PERMUTATIONS, hashvalues=values, scheme=first.scheme)
-
-    sketcher = roughly.Sketcher(w=W, select="all")
-    for batch in shingled_web.batches(documents, 1):
-        columns = sketcher.sketch_documents(batch, 1).columns
-        hashes = columns.values & largest
-        for row, id in enumerate(batch["id"].to_pylist()):
-            lsh.insert(id, minima(hashes[columns.offsets[row] : columns.offsets[row + 1]]))
+    scheme = peer_minhash("").scheme
+    with multiprocessing.Pool(threads_or_all(None)) as pool:
+        first = range(0, documents, PEER_ROWS)
+        for ids, values in pool.imap(partial(peer_values, documents), first):
+            for id, each in zip(ids, values, strict=True):
+                lsh.insert(id, MinHash(hashvalues=each, scheme=scheme))
 
     asked = queries(documents, count)
+    resident = resident_bytes()
     right, seconds, cpu_seconds, looked_up = 0, 0.0, 0.0, 0.0
     for id, text in asked:
-        # Timed as its users do it; looked up once more by what the index was made with.
-        own = sketcher.sketch(text, "text").fingerprints & largest
         begin, cpu_begin = time.perf_counter(), time.process_time()
-        words = words_fastest(text)
-        shingles = [" ".join(words[i : i + W]).encode() for i in range(max(len(words) - W + 1, 1))]
-        minhash = MinHash(num_perm=PERMUTATIONS)
-        minhash.update_batch(shingles)
-        begin_look = time.perf_counter()
-        lsh.query(minhash)
-        looked_up += time.perf_counter() - begin_look
+        minhash = peer_minhash(text)
+        begin_look = time.process_time()
+        found = lsh.query(minhash)
+        looked_up += time.process_time() - begin_look
         seconds += time.perf_counter() - begin
         cpu_seconds += time.process_time() - cpu_begin
-        right += id in lsh.query(minima(own))
+        right += id in found
     return {
         "recall": right / count,
         "seconds": seconds,
         "cpu_seconds": cpu_seconds,
         "look_up_seconds": looked_up,
-        "resident": resident_bytes(),
+        "resident": resident,
     }
 
 

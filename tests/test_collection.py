@@ -100,6 +100,19 @@ def test_what_is_stored(collection: Collection) -> None:
         collection.text(np.array([21]))
 
 
+def test_memory_is_given_back(collection: Collection) -> None:
+    collection.release()
+    ids = collection.take("id", np.array([0, 8, 12]))
+    before, touched = ids.to_pylist(), [each.touched_bytes for each in collection.segments]
+    files = [each.directory / "documents-00000.arrow" for each in collection.segments]
+    assert touched == [file.stat().st_size for file in files]
+    collection.release_beyond(sum(touched))
+    assert [each.touched_bytes for each in collection.segments] == touched
+    collection.release_beyond(sum(touched) - 1)
+    assert [each.touched_bytes for each in collection.segments] == [0, 0, 0]
+    assert ids.to_pylist() == before == collection.take("id", np.array([0, 8, 12])).to_pylist()
+
+
 def test_sketches_are_put_together(collection: Collection) -> None:
     one, two = collection.sketches(np.array([5, 12])), collection.sketches(np.array([20]))
     mixed = merged(one, two, np.array([True, False, True]))

@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 import roughly
 from roughly.documents import open_documents
 from roughly.errors import DamageError, ParameterError
+from roughly.search import searcher as searching
 from roughly.search.searcher import QueryColumns, Searcher, Shelf
 from roughly.sketch import Sketch
 from roughly.storage.index_writer import write_index
 from roughly.storage.segment import Segment, SegmentWriter
 from roughly.storage.segment_index import FILES, SegmentIndex, index_path
+from roughly.storage.segment_part import part_path
 from roughly.storage.steps import Steps
 from tests.optional import FULL
 
@@ -181,6 +183,51 @@ def test_neighbours_are_those_of_brute_force(select: str, data: st.DataObject) -
                 if stored[row][0] in of_live:
                     wanted.append([number, stored[row][0], *counts_of_row])
         assert found == sorted(wanted)
+
+
+@pytest.mark.parametrize("mapped", [True, False])
+@pytest.mark.parametrize("alike", [3, 700])
+def test_neighbours_by_some_of_the_elements(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alike: int, mapped: bool
+) -> None:
+    """Words that all documents share, long and short ones: each has two lists. Few documents that
+    are alike are measured by their sketches, many by what was not looked up at first."""
+    if not mapped:
+        monkeypatch.setattr(searching, "MAPPED_BYTES", 0)
+    chance = random.Random(alike)
+    shared = [f"s{i}" for i in range(120)]
+    own = [[f"w{chance.randrange(9000)}" for _ in range(150)] for _ in range(700)]
+    documents = [
+        " ".join(words + shared[: 120 if i < alike else 40]) for i, words in enumerate(own)
+    ]
+    documents += [" ".join([*chance.sample(shared[:40], 30), f"x{i}"]) for i in range(900)]
+    sketcher = roughly.Sketcher(w=1, select="all")
+    segment = make_segment(tmp_path, documents, sketcher)
+    write_index(segment, memory_bytes=1 << 30, threads=1, durable=False)
+    searcher = Searcher([Shelf.of(segment)])
+    stored = [sketcher.sketch(text, "text") for text in documents]
+    asked = [stored[0], stored[699], stored[-1], sketcher.sketch(" ".join(shared), "text")]
+    third, half = Fraction(1, 3), Fraction(1, 2)
+    for number, query in enumerate(asked):
+        columns = QueryColumns.of_sketch(query)
+        for floors in ((third, None), (half, None), (None, half), (third, Fraction(9, 10))):
+            found = searcher.neighbours(columns, *floors, least_contained=3, threads=1).tolist()
+            wanted = expected(query, stored, floors[0], floors[1], floors[1], 3)
+            assert found == [[0, row, *counts] for row, counts in wanted.items()], number
+
+
+def test_damaged_sketches_of_candidates(tmp_path: Path) -> None:
+    sketcher = roughly.Sketcher(w=1, select="all")
+    documents = texts(100, 5, large=True)
+    segment = make_segment(tmp_path, documents, sketcher, part_rows=128)
+    write_index(segment, memory_bytes=1 << 30, threads=1, durable=False)
+    path = part_path(segment.directory, "sketches", 0)
+    damaged = bytearray(path.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    path.write_bytes(damaged)
+    queries = sketcher.sketch_batch(documents, "text").columns
+    with pytest.raises(DamageError, match=path.name):
+        Searcher([Shelf.of(segment)]).neighbours(queries, 0.9, threads=1)
 
 
 def test_the_sketches_of_rows_are_queries(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -75,7 +76,8 @@ auto invert_runs(std::pair<int, int> shape, std::vector<Run> runs, size_t first,
 // opens: (BlockFile, first byte of the elements, first byte of the offsets) of a part.
 class FileSource : public IndexSource {
    public:
-    static constexpr size_t open_parts = 64;
+    // Of all segments together: a process may not have many more files open.
+    static constexpr size_t open_parts = 256;
 
     FileSource(std::vector<const BlockFile*> files, nb::object open_part, uint32_t part_rows)
         : files_(std::move(files)), open_part_(std::move(open_part)), part_rows_(part_rows) {}
@@ -101,7 +103,11 @@ class FileSource : public IndexSource {
         const BlockFile* file;
         uint64_t values, offsets;
 
+        Part() { ++all_open; }
+        Part(const Part&) = delete;
+        Part& operator=(const Part&) = delete;
         ~Part() {
+            --all_open;
             nb::gil_scoped_acquire acquire;
             owner.reset();
         }
@@ -123,7 +129,7 @@ class FileSource : public IndexSource {
         }
         std::shared_ptr<const Part> let_go;  // outlives the lock: it wants the GIL
         const std::lock_guard lock(mutex_);
-        if (parts_.size() >= open_parts) {
+        if (all_open > open_parts && !parts_.empty()) {
             auto oldest = parts_.lower_bound(turn_++ * 2654435761u);
             if (oldest == parts_.end()) oldest = parts_.begin();
             let_go = oldest->second;
@@ -132,6 +138,8 @@ class FileSource : public IndexSource {
         parts_[number] = part;
         return part;
     }
+
+    static inline std::atomic<size_t> all_open = 0;
 
     std::vector<const BlockFile*> files_;
     nb::object open_part_;

@@ -18,6 +18,10 @@ constexpr uint64_t sorted_rows = 1 << 15;
 constexpr uint64_t window = 1 << 17;
 // Words of a list that are read at once where it is searched.
 constexpr uint64_t page = 1024;
+// Entries of a bucket that are read at once, those where an element is expected.
+constexpr uint64_t expected_entries = 32;
+// Reading a sketch takes as long as so many look-ups.
+constexpr size_t sketch_lookups = 8;
 
 bool asked(Ratio floor) { return floor.denominator != 0; }
 
@@ -60,7 +64,10 @@ class NeighbourProbe::Work {
         look_up();
         choose_unread();
         collect_candidates();
-        resolve_unread();
+        if (!resolve_by_sketches()) {
+            resolve_skipped();
+            resolve_unread();
+        }
         for (const Candidate& candidate : candidates_) judge(candidate, found);
     }
 
@@ -95,6 +102,8 @@ class NeighbourProbe::Work {
     void count_levels() {
         elements_at_.fill(0);
         needed_.fill(no_limit);
+        of_small_.fill(no_limit);
+        may_skip_.fill(no_limit);
         unread_at_.fill(0);
         last_level_ = std::max<size_t>(query_.level, index_.least_kept.size() - 1);
         for (const uint64_t element : query_.elements)
@@ -103,8 +112,13 @@ class NeighbourProbe::Work {
             elements_at_[level - 1] += elements_at_[level];
         // Whatever the fingerprints are, all of the query's are at its own level.
         std::fill_n(elements_at_.begin(), query_.level + 1, query_.elements.size());
-        for (size_t level = query_.level; level <= last_level_; ++level)
+        for (size_t level = query_.level; level <= last_level_; ++level) {
             needed_[level] = needed_at(level);
+            const uint64_t of_small = needed_with(elements_at_[level], 1, 1);
+            if (index_.has_small && of_small < least_large) of_small_[level] = of_small;
+            const uint64_t needed = std::min(needed_[level], of_small_[level]);
+            if (needed != no_limit) may_skip_[level] = needed - 1 - (needed - 1) / seen_share;
+        }
     }
 
     uint64_t needed_at(size_t level) const {
@@ -155,10 +169,52 @@ class NeighbourProbe::Work {
         return elements >= rule_.least_contained || elements == size;
     }
 
+    // Whoever has enough in common is met although some elements are not looked up at all, as long
+    // as these, with the lists that will be left unread, are fewer than must be common. Each
+    // element whose levels can do without all that is left is skipped.
     void look_up() {
         lists_.clear();
         rows_.clear();
-        for (const uint64_t element : query_.elements) look_up_one(element);
+        skipped_.clear();
+        // By level: elements that are left, that were skipped, or that have lists.
+        std::array<uint64_t, levels> open = elements_at_;
+        for (const uint64_t element : query_.elements) {
+            const size_t last = last_level_of(element);
+            bool skip = true;
+            for (size_t level = query_.level; skip && level <= last; ++level)
+                skip = open[level] <= may_skip_[level];
+            if (skip) {
+                skipped_.push_back(element);
+                for (size_t level = query_.level; level <= last; ++level) ++unread_at_[level];
+                continue;
+            }
+            const size_t before = lists_.size();
+            look_up_one(element);
+            if (lists_.size() != before) continue;
+            for (size_t level = query_.level; level <= last; ++level) --open[level];
+        }
+        skipped_at_ = unread_at_;
+    }
+
+    // Entries of the bucket from `begin` to `end` among which are all of an element.
+    void read_entries(uint64_t begin, uint64_t end, uint64_t rest) {
+        const auto read = [&](uint64_t from, uint64_t to) {
+            entries_.resize(to - from);
+            index_.source.read(IndexFile::entries, 8 * from, 8 * entries_.size(), entries_.data());
+        };
+        const uint64_t size = end - begin;
+        if (size > expected_entries) {
+            // Keys are spread evenly.
+            const int rest_bits = 64 - index_.shape.bucket_bits;
+            const auto middle = static_cast<uint64_t>(uint128{rest} * size >> rest_bits);
+            const uint64_t first =
+                std::min(middle - std::min(middle, expected_entries / 2), size - expected_entries);
+            read(begin + first, begin + first + expected_entries);
+            if ((first == 0 || index_.shape.rest_in(entries_.front()) < rest) &&
+                (first + expected_entries == size || index_.shape.rest_in(entries_.back()) > rest))
+                return;
+        }
+        read(begin, end);
     }
 
     void look_up_one(uint64_t element) {
@@ -167,8 +223,7 @@ class NeighbourProbe::Work {
         uint64_t ends[2];
         index_.source.read(IndexFile::directory, 8 * shape.bucket_of(key), sizeof ends, ends);
         if (ends[0] >= ends[1]) return;
-        entries_.resize(ends[1] - ends[0]);
-        index_.source.read(IndexFile::entries, 8 * ends[0], 8 * entries_.size(), entries_.data());
+        read_entries(ends[0], ends[1], rest);
         auto entry = std::partition_point(entries_.begin(), entries_.end(), [&](uint64_t each) {
             return shape.rest_in(each) < rest;
         });
@@ -213,9 +268,10 @@ class NeighbourProbe::Work {
         for (size_t level = query_.level; level <= last_level_; ++level)
             if (needed_[level] != no_limit)
                 least_seen_ = std::min(least_seen_, needed_[level] - unread_at_[level]);
-        // Of small documents everything is seen.
-        for (size_t level = query_.level; index_.has_small && level <= last_level_; ++level)
-            least_seen_ = std::min(least_seen_, needed_with(elements_at_[level], 1, 1));
+        // Of small documents everything is seen that was looked up.
+        for (size_t level = query_.level; level <= last_level_; ++level)
+            if (of_small_[level] != no_limit)
+                least_seen_ = std::min(least_seen_, of_small_[level] - skipped_at_[level]);
         if (least_seen_ == no_limit) return;
         uint64_t listed = 0;
         for (const List& list : lists_) listed += list.unread ? 0 : list.count;
@@ -316,6 +372,43 @@ class NeighbourProbe::Work {
         const size_t above = query_.level - size_t{1} - record.level;
         if (above >= RowRecord::coarser_levels) return unknown;
         return record.coarser[above] == uint16_t(-1) ? unknown : record.coarser[above];
+    }
+
+    // If there are few candidates, their sketches tell everything.
+    bool resolve_by_sketches() {
+        const auto unread = static_cast<size_t>(std::count_if(
+            lists_.begin(), lists_.end(), [](const List& list) { return list.unread; }));
+        if (candidates_.size() * sketch_lookups > skipped_.size() + unread) return false;
+        for (Candidate& candidate : candidates_) {
+            index_.source.sketch(candidate.row, sketch_);
+            candidate.common = static_cast<uint32_t>(count_common(query_.elements, sketch_));
+        }
+        return true;
+    }
+
+    // Looks up what was skipped, for the candidates; lists are left unread.
+    void resolve_skipped() {
+        if (candidates_.empty()) return;
+        const size_t known = lists_.size();
+        for (const uint64_t element : skipped_) {
+            rows_.clear();
+            const size_t before = lists_.size();
+            look_up_one(element);
+            for (const uint32_t row : rows_) count_for(row);
+            // Until now it counted for one list.
+            for (size_t level = query_.level; level <= last_level_of(element); ++level)
+                unread_at_[level] = unread_at_[level] + (lists_.size() - before) - 1;
+        }
+        for (size_t i = known; i < lists_.size(); ++i) lists_[i].unread = true;
+        std::sort(lists_.begin(), lists_.end(),
+                  [](const List& a, const List& b) { return a.count > b.count; });
+    }
+
+    void count_for(uint32_t row) {
+        const auto found =
+            std::lower_bound(candidates_.begin(), candidates_.end(), row,
+                             [](const Candidate& each, uint32_t it) { return each.row < it; });
+        if (found != candidates_.end() && found->row == row) ++found->common;
     }
 
     // Counts what the candidates have in the lists that were left unread, the shortest first; most
@@ -432,17 +525,23 @@ class NeighbourProbe::Work {
     static constexpr uint32_t no_document = ~uint32_t{0};
     static constexpr uint32_t unknown = ~uint32_t{0};
     static constexpr size_t records_at_once = 64;
+    // Of the elements that must be common this part, beyond what is skipped, is met by whoever has
+    // them: rows with fewer, as pages of one site have in common, are not looked at.
+    static constexpr uint64_t seen_share = 8;
 
     const InvertedIndex& index_;
     const NeighbourRule rule_;
     uint32_t number_ = 0;
     Query query_{};
     size_t last_level_ = 0;
-    std::array<uint64_t, levels> elements_at_{}, needed_{}, unread_at_{};
+    std::array<uint64_t, levels> elements_at_{}, needed_{};
+    std::array<uint64_t, levels> unread_at_{};  // elements that were skipped, or lists not read
+    std::array<uint64_t, levels> skipped_at_{}, may_skip_{};
+    std::array<uint64_t, levels> of_small_{};  // as needed_, of small documents that may be found
     std::vector<List> lists_;
     std::vector<uint32_t> rows_;  // that stand in buckets
     std::vector<uint32_t> spare_, counts_, page_, copies_;
-    std::vector<uint64_t> entries_, sketch_;
+    std::vector<uint64_t> entries_, sketch_, skipped_;
     uint64_t least_seen_ = 0;
     std::vector<Candidate> candidates_;
     std::vector<RowRecord> records_ = reserved_records();

@@ -4,8 +4,9 @@
 //
 // Two sketches meet at the coarser of their levels, and what they have in common is at that level
 // anyway: counting the lists in which a row appears counts common elements. If a row needs `a` of
-// them, it appears in a list even when the a - 1 longest lists are left unread; so the elements
-// that very many documents have are looked at only for rows that have enough of the others.
+// them, it appears in a list even when a - 1 lists are left unread. So the elements that very many
+// documents have are looked at only for rows that have enough of the others, and some elements are
+// not even looked up: few rows are left then, and these are measured by their sketches.
 #pragma once
 
 #include <cstddef>

@@ -48,6 +48,8 @@ _CONTAINMENT_MARGIN = 0.3
 # Documents whose text is read to settle them, the best by their estimates.
 _MOST_COUNTED = 2000
 _MOST_SETTLED = 100
+# Of files of documents no more stays in memory after a search.
+_MOST_HELD = 1 << 24
 # Equal sketches whose canonical forms are compared, to tell lexical from shingle equivalence.
 _MOST_EQUAL = 4096
 
@@ -169,6 +171,7 @@ def find(
     total = len(order)
     chosen = order if limit is None else order[:limit]
     matches = _named(collection, searcher, query, rule, counts.take(chosen), identical)
+    collection.release_beyond(_MOST_HELD)
     promise = query.promise(levels_of(searcher), least)
     return Found(matches, total, promise, scanned, query.size)
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from roughly.errors import MismatchError, ParameterError
 from roughly.parameters import Parameters, threads_or_all
-from roughly.storage.segment_index import SegmentIndex, reading
+from roughly.storage.segment_index import MAPPED_BYTES, SegmentIndex, reading
 
 if TYPE_CHECKING:
     from roughly.sketch import Sketch
@@ -105,6 +105,8 @@ class Searcher:
                 )
             if one.first_row + len(one.segment) > two.first_row:
                 raise ParameterError("segments: out of order: their rows overlap")
+        for shelf in self.shelves:
+            shelf.index.most_mapped = MAPPED_BYTES // len(self.shelves)
         self._first_rows = np.array([each.first_row for each in self.shelves], np.int64)
 
     @property

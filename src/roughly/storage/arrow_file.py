@@ -72,6 +72,11 @@ class ArrowFile:
         self.schema: pa.Schema = self._reader.schema
 
     @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self._map.size
+
+    @property
     def num_batches(self) -> int:
         return len(self._batches)
 

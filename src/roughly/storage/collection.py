@@ -234,6 +234,11 @@ class Collection:
         for segment in self.segments:
             segment.release()
 
+    def release_beyond(self, most: int) -> None:
+        """The same, if more than so many bytes may be there."""
+        if sum(segment.touched_bytes for segment in self.segments) > most:
+            self.release()
+
     def verify(self, threads: int | None = None) -> list[str]:
         """Checks every byte; what is wrong, a line a file."""
         return [line for segment in self.segments for line in segment.verify(threads)]

@@ -230,6 +230,7 @@ class Segment:
         self.skipped: dict[str, Any] = manifest["skipped"]
         self._rows: int = manifest["rows"]
         self._files: dict[tuple[str, int], ArrowFile] = {}
+        self._touched: set[tuple[str, int]] = set()  # of these, since they were last released
 
     def __len__(self) -> int:
         return self._rows
@@ -368,8 +369,15 @@ class Segment:
 
     def release(self) -> None:
         """Takes all files out of this process's memory. Everything given out stays valid."""
+        self._touched.clear()
         for file in list(self._files.values()):
             file.release()
+
+    @property
+    def touched_bytes(self) -> int:
+        """The size of the files that were read since the last `release`."""
+        files = (self._files.get(key) for key in list(self._touched))
+        return sum(file.size for file in files if file is not None)
 
     def verify(self, threads: int | None = None) -> list[str]:
         """Checks every byte; what is wrong, a line a file."""
@@ -438,6 +446,7 @@ class Segment:
         if file is None:
             file = ArrowFile(part_path(self.directory, kind, part))
             self._files[kind, part] = file
+        self._touched.add((kind, part))
         return file
 
 

@@ -35,8 +35,10 @@ MANIFEST = "index.json"
 FILES = ("directory", "entries", "lists", "rows", "copies", "urls", "contents", "sketches")
 _OF_POSTINGS = FILES[:5]
 
-# A sixtieth of all, and read for every element and every candidate.
+# A sixtieth of all, and read for every element and every candidate. They are mapped as long as they
+# are small, which saves a fifth of a search's time: memory must not grow with the collection.
 _MAPPED = ("directory", "rows")
+MAPPED_BYTES = 1 << 25
 
 # A row's record: distinct shingles, elements kept, place of its copies, level, elements at the
 # levels above it.
@@ -161,6 +163,8 @@ class SegmentIndex:
                 hint=_HINT,
             )
         self._files: dict[str, _core.BlockFile] = {}
+        self.most_mapped = MAPPED_BYTES
+        """Bytes of files that are mapped when they are first wanted; others are read in pieces."""
 
     def __repr__(self) -> str:
         return f"SegmentIndex({str(self.directory)!r}, {self.facts.postings} postings)"
@@ -283,7 +287,8 @@ class SegmentIndex:
         file = self._files.get(name)
         if file is None:
             file = self._files[name] = open_blocks(index_path(self.directory, name))
-            if name in _MAPPED:
+            if name in _MAPPED and file.size <= self.most_mapped:
+                self.most_mapped -= file.size
                 file.map()
         return file
 
