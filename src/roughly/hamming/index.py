@@ -162,7 +162,7 @@ class HammingIndex:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """For many at once: (offsets, positions), where those of the i-th are
         positions[offsets[i]:offsets[i + 1]]."""
-        queries = simhash_array(simhashes, self.bits)
+        queries = all_present(simhashes, self.bits)
         offsets, positions = self._tables.find_many(queries, threads_or_all(threads))
         return offsets, self._rows(positions)
 
@@ -261,6 +261,17 @@ def present(
     elif hasattr(simhashes, "to_numpy"):
         simhashes = simhashes.to_numpy()
     return simhash_array(simhashes, bits), None
+
+
+def all_present(simhashes: Any, bits: int = 64) -> npt.NDArray[np.uint64]:
+    """The simhashes of an array in which none may be missing."""
+    values, rows = present(simhashes, bits)
+    if rows is not None:
+        raise ParameterError(
+            f"simhashes: {len(simhashes) - len(rows):,} of {len(simhashes):,} are missing",
+            hint="leave out the documents without a simhash",
+        )
+    return values
 
 
 def check_simhash(value: object, bits: int) -> int:
