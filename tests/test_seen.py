@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -107,6 +108,21 @@ def test_large_batches_and_threads(tmp_path: Path) -> None:
         index.wait()
         assert (index.seen(values) >= 0).all()
         assert len(list((tmp_path / "a").glob("segment-*"))) <= 8  # with their checksums
+
+
+def test_whatever_holds_simhashes(tmp_path: Path) -> None:
+    with roughly.SeenIndex(tmp_path / "a", 3) as index:
+        assert index.seen(np.uint64(5)) is None
+        assert index.seen(np.uint64(4)) == (0, 5, 1)
+        index.add([2**64 - 1])
+        assert index.seen([5, 2**63]).tolist() == [0, 0]
+        assert index.seen(pa.array([2**64 - 1, 6], pa.uint64())).tolist() == [1, 0]
+        for missing in ([5, None], pa.array([5, None], pa.uint64())):
+            with pytest.raises(ParameterError, match="1 of 2 are missing"):
+                index.seen(missing)
+        for wrong in ("a", 1.5, None):
+            with pytest.raises(ParameterError, match="simhash: out of range"):
+                index.seen(wrong)
 
 
 # --- ends -----------------------------------------------------------------------------------------

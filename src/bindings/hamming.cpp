@@ -12,7 +12,6 @@
 
 #include "bindings.hpp"
 #include "hamming_index.hpp"
-#include "huge_page.hpp"
 #include "parallel.hpp"
 
 namespace nb = nanobind;
@@ -45,34 +44,18 @@ class OwnedHammingIndex {
     OwnedHammingIndex(unsigned bits, unsigned k, uint64_t count,
                       const std::vector<ShapeNumbers>& tables,
                       std::vector<std::vector<InputArray<uint64_t>>> arrays,
-                      InputArray<uint64_t> positions, bool load, std::string_view simd)
+                      InputArray<uint64_t> positions, std::string_view simd)
         : arrays_(std::move(arrays)), positions_(std::move(positions)) {
         HammingShape shape{bits, k, count, {}};
         for (const ShapeNumbers& numbers : tables) shape.tables.push_back(shape_from(numbers));
         std::vector<TableArrays> views;
-        if (arrays_.size() != shape.tables.size())
-            throw std::invalid_argument("hamming index: a table lacks its arrays");
-        for (size_t i = 0; i < arrays_.size(); ++i) {
-            const auto& table = arrays_[i];
+        for (const auto& table : arrays_) {
             if (table.size() > table_arrays)
                 throw std::invalid_argument("hamming table: too many arrays");
             views.emplace_back();
-            const Coding coding = shape.tables[i].coding;
-            const bool buckets = coding == Coding::elias_fano || coding == Coding::pointer;
-            for (size_t number = 0; number < table.size(); ++number) {
-                views.back().emplace_back(table[number].data(), table[number].size());
-                // Where buckets are is asked for with every probe, and it is small.
-                if (load || (buckets && number < 2)) {
-                    copies_.push_back(std::make_unique<HugeCopy>(views.back().back()));
-                    views.back().back() = copies_.back()->words();
-                }
-            }
+            for (const auto& array : table) views.back().emplace_back(array.data(), array.size());
         }
-        std::span<const uint64_t> places{positions_.data(), positions_.size()};
-        if (load) {
-            copies_.push_back(std::make_unique<HugeCopy>(places));
-            places = copies_.back()->words();
-        }
+        const std::span<const uint64_t> places{positions_.data(), positions_.size()};
         index_ = std::make_unique<HammingIndex>(std::move(shape), std::move(views), places,
                                                 simd_argument(simd));
     }
@@ -85,14 +68,20 @@ class OwnedHammingIndex {
         return shape.tables.empty() ? shape.count < 100'000 : shape.k < 4;
     }
 
-    // An empty answer: as most are, it is made once.
-    const nb::object& nothing() const { return nothing_; }
+    // Positions as an array, by the quickest way there is; empty ones, as most are, are made once.
+    nb::object answer(const std::vector<int64_t>& positions) const {
+        if (positions.empty()) return nothing_;
+        const nb::bytes data(reinterpret_cast<const char*>(positions.data()),
+                             positions.size() * sizeof(int64_t));
+        return from_buffer_(data, dtype_);
+    }
 
    private:
-    nb::object nothing_ = nb::cast(to_array(std::vector<int64_t>()));
+    nb::object from_buffer_ = nb::module_::import_("numpy").attr("frombuffer");
+    nb::object dtype_ = nb::module_::import_("numpy").attr("dtype")("int64");
+    nb::object nothing_ = from_buffer_(nb::bytes("", 0), dtype_);
     std::vector<std::vector<InputArray<uint64_t>>> arrays_;
     InputArray<uint64_t> positions_;
-    std::vector<std::unique_ptr<HugeCopy>> copies_;
     std::unique_ptr<HammingIndex> index_;
 };
 
@@ -188,10 +177,9 @@ void bind_hamming(nb::module_& module) {
     nb::class_<OwnedHammingIndex>(module, "HammingTables",
                                   "All values within k bits of a query, exactly.")
         .def(nb::init<unsigned, unsigned, uint64_t, const std::vector<ShapeNumbers>&,
-                      std::vector<std::vector<InputArray<uint64_t>>>, InputArray<uint64_t>, bool,
+                      std::vector<std::vector<InputArray<uint64_t>>>, InputArray<uint64_t>,
                       std::string_view>(),
-             "bits"_a, "k"_a, "count"_a, "tables"_a, "arrays"_a, "positions"_a, "load"_a = false,
-             "simd"_a = "")
+             "bits"_a, "k"_a, "count"_a, "tables"_a, "arrays"_a, "positions"_a, "simd"_a = "")
         .def(
             "find",
             [](const OwnedHammingIndex& self, uint64_t x) {
@@ -209,8 +197,7 @@ void bind_hamming(nb::module_& module) {
                     nb::gil_scoped_release release;
                     find();
                 }
-                return positions.empty() ? self.nothing()
-                                         : nb::cast(to_array(std::vector<int64_t>(positions)));
+                return self.answer(positions);
             },
             nb::sig("def find(self, x: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), "
                     "order='C', writable=False)]"),

@@ -6,7 +6,9 @@
 #include <malloc.h>
 #endif
 
+#include <cstring>
 #include <memory>
+#include <vector>
 
 #include "bindings.hpp"
 
@@ -22,6 +24,11 @@ struct Mapping {
     size_t size;
 };
 
+void unmap(void* p) noexcept {
+    const std::unique_ptr<Mapping> owned(static_cast<Mapping*>(p));
+    if (owned->size) munmap(owned->address, owned->size);
+}
+
 Array<uint8_t> map_file(int descriptor, size_t size) {
     auto mapping = std::make_unique<Mapping>(Mapping{nullptr, size});
     if (size) {
@@ -32,11 +39,35 @@ Array<uint8_t> map_file(int descriptor, size_t size) {
         }
     }
     auto* data = static_cast<uint8_t*>(mapping->address);
-    nb::capsule owner(mapping.release(), [](void* p) noexcept {
-        const std::unique_ptr<Mapping> owned(static_cast<Mapping*>(p));
-        if (owned->size) munmap(owned->address, owned->size);
-    });
+    nb::capsule owner(mapping.release(), unmap);
     return Array<uint8_t>(data, {size}, owner);
+}
+
+// A copy in pages of 2 MiB, where the system has them: what is read at random places would spend as
+// long on finding out where a small page is as on reading it.
+Array<uint64_t> in_huge_pages(InputArray<uint64_t> words) {
+#ifdef MADV_HUGEPAGE
+    constexpr size_t page = size_t{2} << 20;
+    const size_t bytes = words.size() * sizeof(uint64_t);
+    const size_t size = (bytes / page + 2) * page;
+    void* made = bytes < page ? MAP_FAILED
+                              : mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (made != MAP_FAILED) {
+        auto mapping = std::make_unique<Mapping>(Mapping{made, size});
+        // On a boundary, or the first page would be small.
+        const auto address = reinterpret_cast<uintptr_t>(made);
+        auto* begin = reinterpret_cast<uint64_t*>((address + page - 1) / page * page);
+        madvise(begin, size - page, MADV_HUGEPAGE);
+        {
+            nb::gil_scoped_release release;
+            std::memcpy(begin, words.data(), bytes);
+        }
+        nb::capsule owner(mapping.release(), unmap);
+        return Array<uint64_t>(begin, {words.size()}, owner);
+    }
+#endif
+    return to_array(std::vector<uint64_t>(words.data(), words.data() + words.size()));
 }
 
 }  // namespace
@@ -53,6 +84,8 @@ void bind_mapping(nb::module_& module) {
                 madvise(const_cast<uint8_t*>(mapped.data()), mapped.size(), MADV_DONTNEED);
         },
         "mapped"_a, "Takes an array of `map_file` out of this process's memory; it stays valid.");
+    module.def("in_huge_pages", in_huge_pages, "words"_a,
+               "A copy in pages of 2 MiB, where the system has them.");
     module.def(
         "give_back_memory",
         [] {

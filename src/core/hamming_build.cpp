@@ -2,10 +2,12 @@
 // every further table is sorted from the distinct ones.
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <stdexcept>
 
 #include "hamming_index.hpp"
 #include "packed.hpp"
+#include "parallel.hpp"
 #include "radix_sort.hpp"
 #include "xor_block.hpp"
 
@@ -122,20 +124,28 @@ BuiltHamming build_hamming(std::span<const uint64_t> values, unsigned bits,
     }
     std::vector<uint64_t> sorted;
     {
-        std::vector<Placed> placed(count);
-        for (size_t i = 0; i < count; ++i) placed[i] = {values[i], i};
-        std::vector<Placed> scratch(count);
-        radix_sort(
-            placed.data(), scratch.data(), count, bits,
-            [](const Placed& record) { return record.value; }, threads);
-        std::vector<Placed>().swap(scratch);
+        // Not set to zero first: touching so much memory takes a while, and here all threads do.
+        const auto placed = std::make_unique_for_overwrite<Placed[]>(count);
+        constexpr size_t slice = 1 << 20;
+        in_parallel((count + slice - 1) / slice, threads, [&] {
+            return [&](size_t piece) {
+                const size_t end = std::min((piece + 1) * slice, count);
+                for (size_t i = piece * slice; i < end; ++i) placed[i] = {values[i], i};
+            };
+        });
+        {
+            const auto scratch = std::make_unique_for_overwrite<Placed[]>(count);
+            radix_sort(
+                placed.get(), scratch.get(), count, bits,
+                [](const Placed& record) { return record.value; }, threads);
+        }
         PackedWriter positions;
         const unsigned width = count > 1 ? width_of(count - 1) : 0;
         positions.reserve(count * width);
         sorted.reserve(count);
-        for (const Placed& record : placed) {
-            positions.append(record.position, width);
-            sorted.push_back(record.value);
+        for (size_t i = 0; i < count; ++i) {
+            positions.append(placed[i].position, width);
+            sorted.push_back(placed[i].value);
         }
         made.positions = positions.finish();
     }

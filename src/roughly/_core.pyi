@@ -259,6 +259,9 @@ def release_pages(mapped: Annotated[NDArray[numpy.uint8], dict(shape=(None,), or
     Takes an array of `map_file` out of this process's memory; it stays valid.
     """
 
+def in_huge_pages(words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
+    """A copy in pages of 2 MiB, where the system has them."""
+
 def give_back_memory() -> None:
     """
     Returns freed memory to the system; for the end of a phase that needed much.
@@ -358,7 +361,7 @@ def hamming_build(values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), o
 class HammingTables:
     """All values within k bits of a query, exactly."""
 
-    def __init__(self, bits: int, k: int, count: int, tables: Sequence[tuple[int, int, int, int, int, int, int]], arrays: Sequence[Sequence[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], positions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], load: bool = False, simd: str = '') -> None: ...
+    def __init__(self, bits: int, k: int, count: int, tables: Sequence[tuple[int, int, int, int, int, int, int]], arrays: Sequence[Sequence[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], positions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], simd: str = '') -> None: ...
 
     def find(self, x: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]:
         """The positions of all values within k bits, ascending."""

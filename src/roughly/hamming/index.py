@@ -8,6 +8,7 @@ from.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -81,7 +82,8 @@ class HammingIndex:
                 [arrays for _, arrays in tables],
                 positions,
                 rows,
-            )
+            ),
+            load=True,
         )
 
     @classmethod
@@ -114,10 +116,24 @@ class HammingIndex:
             ) from error
         return made
 
-    def _take(self, parts: Parts, load: bool = False) -> None:
+    def _take(self, parts: Parts, load: bool) -> None:
+        """Where buckets are is asked for with every probe, and it is small: it is in huge pages
+        always, the rest with `load`, and then nowhere else."""
+        searched = []
+        for shape, arrays in zip(parts.shapes, parts.arrays, strict=True):
+            directory = 2 if CODINGS[shape[2]] in ("elias-fano", "pointer") else 0
+            kept = list(arrays)
+            for number, array in enumerate(kept):
+                if load or number < directory:
+                    kept[number] = _core.in_huge_pages(array)
+                    if load:
+                        arrays[number] = kept[number]
+            searched.append(kept)
+        if load:
+            parts = replace(parts, positions=_core.in_huge_pages(parts.positions))
         self._parts = parts
         self._tables = _core.HammingTables(
-            parts.bits, parts.k, parts.count, parts.shapes, parts.arrays, parts.positions, load
+            parts.bits, parts.k, parts.count, parts.shapes, searched, parts.positions
         )
         # Bound here: looking it up costs a tenth of a search.
         self._find = self._tables.find if parts.rows is None else self._find_row
@@ -146,7 +162,7 @@ class HammingIndex:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """For many at once: (offsets, positions), where those of the i-th are
         positions[offsets[i]:offsets[i + 1]]."""
-        queries = simhash_array(simhashes, self.bits)
+        queries = all_present(simhashes, self.bits)
         offsets, positions = self._tables.find_many(queries, threads_or_all(threads))
         return offsets, self._rows(positions)
 
@@ -245,6 +261,17 @@ def present(
     elif hasattr(simhashes, "to_numpy"):
         simhashes = simhashes.to_numpy()
     return simhash_array(simhashes, bits), None
+
+
+def all_present(simhashes: Any, bits: int = 64) -> npt.NDArray[np.uint64]:
+    """The simhashes of an array in which none may be missing."""
+    values, rows = present(simhashes, bits)
+    if rows is not None:
+        raise ParameterError(
+            f"simhashes: {len(simhashes) - len(rows):,} of {len(simhashes):,} are missing",
+            hint="leave out the documents without a simhash",
+        )
+    return values
 
 
 def check_simhash(value: object, bits: int) -> int:

@@ -26,8 +26,8 @@ from roughly.hamming.index import (
     MOST_SIMHASHES,
     HammingIndex,
     Match,
+    all_present,
     check_simhash,
-    simhash_array,
 )
 from roughly.hamming.seen_log import SeenLog, begin_log, read_log
 from roughly.hamming.seen_manifest import (
@@ -148,11 +148,11 @@ class SeenIndex:
         """Of one simhash: the nearest of those added before within k bits (of equally near ones the
         first), or None, and then it is added. Of an array: the position of the match for each, -1
         where it was added; as if they were asked one after the other."""
-        if isinstance(simhash, int):
+        if isinstance(simhash, int) or not hasattr(simhash, "__len__"):
             return self._decide_one(check_simhash(simhash, self._bits))
         import numpy as np
 
-        asked = simhash_array(simhash, self._bits)
+        asked = all_present(simhash, self._bits)
         if len(asked) <= _PIECE:
             return self._decide(asked)[0]
         pieces = [asked[i : i + _PIECE] for i in range(0, len(asked), _PIECE)]
@@ -199,7 +199,7 @@ class SeenIndex:
     def add(self, simhashes: Any) -> None:
         """Adds all of them, whatever was seen; for filling an index. Very many are sealed at
         once."""
-        values = simhash_array(simhashes, self._bits)
+        values = all_present(simhashes, self._bits)
         with self._guard:
             self._check_open()
             if len(values) < self._capacity:
