@@ -2,6 +2,7 @@
 meanwhile, and a second writer is told who the first one is.
 """
 
+import gc
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import roughly
 from roughly import Corpus
 from roughly.corpus.change import Change
 from roughly.errors import BusyError, DocumentError
@@ -151,3 +153,24 @@ def test_there_must_be_a_corpus(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match="no corpus: there is no"):
         corpus.add(documents(0, 3))
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="/proc tells which files are open")
+def test_a_corpus_that_is_let_go_closes_its_files(tmp_path: Path) -> None:
+    """At once, without a search for cycles: a service opens corpora again and again."""
+    made = Corpus.create(tmp_path / "c", roughly.Sketcher(w=2))
+    made.add([{"id": str(n), "text": f"a b c d e {n}"} for n in range(9)], date="2026")
+    made.add([{"id": str(n), "text": f"a b c d e f {n}"} for n in range(9)], date="2027")
+    del made
+    gc.collect()
+    gc.disable()
+    try:
+        before = len(os.listdir("/proc/self/fd"))
+        for _ in range(3):
+            corpus = Corpus(tmp_path / "c")
+            assert corpus.find(text="a b c d e 3").matches
+            assert corpus.documents("3") and corpus.clusters() and not corpus.verify()
+            del corpus
+        assert len(os.listdir("/proc/self/fd")) == before
+    finally:
+        gc.enable()

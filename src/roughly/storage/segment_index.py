@@ -16,7 +16,7 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -185,7 +185,8 @@ class SegmentIndex:
             least[each.level] = each.least_kept
         return _core.InvertedIndex(
             [self._file(name) for name in _OF_POSTINGS],
-            self._open_sketches,
+            # Not a method: the core's objects take no part in the search for cycles.
+            partial(_open_sketches, self.directory, self._file("sketches")),
             self._part_rows,
             (facts.bucket_bits, facts.value_bits),
             facts.rows,
@@ -292,11 +293,15 @@ class SegmentIndex:
                 file.map()
         return file
 
-    def _open_sketches(self, part: int) -> tuple[_core.BlockFile, int, int]:
-        from roughly.storage.segment_part import part_path
 
-        values, offsets = self._file("sketches").read(16 * part, 16).view("<u8").tolist()
-        return open_blocks(part_path(self.directory, "sketches", part)), values, offsets
+def _open_sketches(
+    directory: Path, places: _core.BlockFile, part: int
+) -> tuple[_core.BlockFile, int, int]:
+    """The file of a part's sketches, and where in it their elements and offsets begin."""
+    from roughly.storage.segment_part import part_path
+
+    values, offsets = places.read(16 * part, 16).view("<u8").tolist()
+    return open_blocks(part_path(directory, "sketches", part)), values, offsets
 
 
 def url_hash(url: str) -> int:
