@@ -1,5 +1,6 @@
 """The greedy kernel on random pairs, against the rule written down plainly."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -93,7 +94,7 @@ def test_fates_and_reasons(
     shown = table.copy()
     for number in np.flatnonzero(exact == 0).tolist():
         common, union = table[number, 2:].tolist()
-        least = max(0, -int(margin * union - common))
+        least = max(0, math.ceil(common - margin * union))
         shown[number, 2] = data.draw(st.integers(least, union))
     last = np.full(count, 2 * count, np.uint32)
     for _ in range(len(pairs) + 2):

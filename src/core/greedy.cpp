@@ -1,6 +1,7 @@
 #include "greedy.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace roughly {
 
@@ -56,9 +57,14 @@ double resemblance(const Pair& pair) {
     return pair.sampled ? static_cast<double>(pair.common) / pair.sampled : 0;
 }
 
-// Whether a pair that is no exact one may be a better reason than one of resemblance `best`.
+// Whether a pair that is no exact one may be a better reason than one of resemblance `best`: its
+// estimate is too low by the margin, or by three and a half standard errors if it comes of few
+// elements.
 bool may_be_best(const Candidates& candidates, uint64_t pair, double best) {
-    return resemblance(candidates.pairs[pair]) + candidates.margin >= best;
+    constexpr double errors = 3.5, largest = 0.5;  // standard deviation of one element
+    const Pair& own = candidates.pairs[pair];
+    const double error = errors * largest / std::sqrt(std::max<double>(own.sampled, 1));
+    return resemblance(own) + std::max(candidates.margin, error) >= best;
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ struct Candidates {
     std::span<const uint32_t> last;   // the place of the last document that is equivalent to it
     Ratio threshold;
     Ratio containment;  // denominator 0: containment does not count
-    double margin;      // no estimate is lower by more: what cannot be the best is not counted
+    double margin;      // no estimate of many elements is lower by more: what cannot be the best is
+                        // not counted
 };
 
 enum class Fate : uint8_t { undecided = 0, kept = 1, removed = 2 };

@@ -68,7 +68,7 @@ def write_index(
     what `rows_of_url` finds them by, their `lookup_key` unless given. When this returns, everything
     is on the disk unless durable=False."""
     directory = segment.directory
-    if has_index(directory):
+    if has_index(directory) and _is_whole(directory):
         return SegmentIndex(segment)
     sets = segment.parameters.selection[0] != "perm"
     copies, left_out = _copies(segment) if sets else (_no_copies(segment), None)
@@ -105,6 +105,12 @@ def write_index(
     if durable:
         _sync(directory, [directory / MANIFEST])
     return SegmentIndex(segment)
+
+
+def _is_whole(directory: Path) -> bool:
+    """Whether no file of an index is missing: one that is makes it anew."""
+    paths = (directory / MANIFEST, *(index_path(directory, name) for name in FILES))
+    return all(path.is_file() and sidecar(path).is_file() for path in paths)
 
 
 class Part(NamedTuple):
