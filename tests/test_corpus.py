@@ -141,7 +141,7 @@ def results_of(path: Path) -> Tables:
 
 def positions(size: int) -> Iterator[int]:
     """Bytes to flip: both ends and some between; every one of a small file in the full run."""
-    step = 1 if FULL and size < 3000 else max(size // (60 if FULL else 5), 1)
+    step = 1 if FULL and size < 100 else max(size // (40 if FULL else 5), 1)
     yield from sorted({*range(0, size, step), size - 1, size // 2})
 
 

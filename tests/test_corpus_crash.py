@@ -292,7 +292,7 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
         sweep += 1
         before = len(Corpus(path))
         inputs = write(tmp_path / f"{sweep}.jsonl", 300 * sweep, 400)
-        words = ["add", path, inputs, "--date", f"20{sweep:02}"]
+        words = ["add", path, inputs, "--date", str(2000 + sweep)]
         if sweep % 5 == 4:
             words = ["compact", path]
         began, took = time.monotonic(), 2.0
