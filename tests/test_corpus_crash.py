@@ -288,7 +288,7 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
     path = tmp_path / "c.roughly"
     subprocess.run(command("cluster", write(tmp_path / "0.jsonl", 0, 400), "-o", path), check=True)
     kills, sweep = 0, 0
-    while kills < (100 if FULL else 3):
+    while kills < (50 if FULL else 3):
         sweep += 1
         before = len(Corpus(path))
         inputs = write(tmp_path / f"{sweep}.jsonl", 300 * sweep, 400)
