@@ -80,6 +80,31 @@ def test_a_run_that_was_killed_as_late_as_can_be(tmp_path: Path) -> None:
     assert not (tmp_path / "b.jsonl.unfinished").exists()
 
 
+@pytest.mark.parametrize(
+    "left", [["lock"], ["lock", ".steps.json.part"], ["lock", "steps/", "segment/"], ["steps.json"]]
+)
+def test_what_a_kill_leaves_as_a_run_begins_or_ends(left: list[str], tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{"text": "A"}\n')
+    work = tmp_path / "b.jsonl.unfinished"
+    work.mkdir()
+    for name in left:
+        (work / name).mkdir() if name.endswith("/") else (work / name).write_text("")
+    run = command("dedup", "a.jsonl", "-o", "b.jsonl", "--force", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert not work.exists()
+
+
+@pytest.mark.parametrize("name", ["steps", "segment", "thesis.txt"])
+def test_a_directory_of_somebody_else_is_left_alone(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
+    work = tmp_path / "b.jsonl.unfinished"
+    work.mkdir()
+    (work / name).write_text("mine")
+    run = command("dedup", "a.jsonl", "-o", "b.jsonl", "--force", cwd=tmp_path)
+    assert_error(run, "b.jsonl.unfinished: will not be used: there is something else", "move")
+    assert (work / name).read_text() == "mine"
+
+
 def test_what_was_sketched_is_not_sketched_again(crawl: Path, tmp_path: Path) -> None:
     from roughly.clustering.sketching import identity, write_segment
     from roughly.documents import open_inputs

@@ -197,23 +197,34 @@ def run(arguments: argparse.Namespace) -> int:
             hint = kept if error.hint is None else f"{error.hint}; {kept}"
             raise type(error)(error.message, hint) from error
         if temporary is None:
-            shutil.rmtree(directory, ignore_errors=True)
+            _remove_run(directory)
         raise
     if arguments.explain:
         _explain(result, arguments.explain, sketcher)
     _tell(arguments, result, output, used_bytes, time.monotonic() - started)
-    shutil.rmtree(directory, ignore_errors=True)
+    _remove_run(directory)
     return 0
 
 
 def _refuse_other(directory: Path) -> None:
     """A directory by the name of an unfinished run that is none is somebody's."""
-    names = {entry.name for entry in directory.iterdir()} if directory.is_dir() else set()
-    if names - {"lock"} and "steps.json" not in names:
+    from roughly.storage.durable import finished_names
+
+    names = finished_names(directory) if directory.is_dir() else set()
+    # A run that was killed as it began or ended may have no journal, but then has the lock.
+    left = "lock" in names and names <= {"lock", "steps", "segment"}
+    if names and not left and "steps.json" not in names:
         raise DocumentError(
             f"{printable(str(directory))}: will not be used: there is something else",
             hint="move it away, or choose another output",
         )
+
+
+def _remove_run(directory: Path) -> None:
+    """The journal last: what a kill leaves is still known for a run."""
+    for name in ("segment", "steps"):
+        shutil.rmtree(directory / name, ignore_errors=True)
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def _corpus(arguments: argparse.Namespace) -> Corpus:

@@ -22,7 +22,7 @@ from roughly.corpus.manifest import (
 )
 from roughly.documents.file import printable
 from roughly.errors import DocumentError
-from roughly.storage.durable import make_directory, sync, writing
+from roughly.storage.durable import finished_names, make_directory, sync
 from roughly.storage.index_writer import write_index
 from roughly.storage.lock import WriterLock
 from roughly.storage.segment import Segment
@@ -152,9 +152,7 @@ def _is_ours(directory: Path) -> bool:
     """A corpus, a run, what is left of one, or an empty directory."""
     if not directory.is_dir():
         return False
-    with writing(directory):
-        names = {entry.name for entry in directory.iterdir()}
-    names -= {name for name in names if name.startswith(".") and name.endswith(".part")}
+    names = finished_names(directory)
     # Anybody may have a directory called "segments": it is not for us to clear.
     known = {*_JOURNAL, *RESULTS, "lock", WORK, SEGMENTS, FORESTS}
     left = "lock" in names and names <= known

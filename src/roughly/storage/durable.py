@@ -59,6 +59,13 @@ def temporary(path: Path) -> Path:
     return path.with_name(f".{path.name}{_PART}")
 
 
+def finished_names(directory: Path) -> set[str]:
+    """What is in a directory, but for files that were being written."""
+    with writing(directory):
+        names = {entry.name for entry in directory.iterdir()}
+    return {name for name in names if not (name.startswith(".") and name.endswith(_PART))}
+
+
 def remove(path: Path) -> None:
     """Removes a file if it is there and can be removed."""
     with contextlib.suppress(OSError):
