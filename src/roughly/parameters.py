@@ -95,13 +95,26 @@ def memory_or_half(memory: int | str | None) -> int:
     """Bytes: the number given ("2G", "1.5 GiB", or plain bytes), or half of the machine's."""
     if memory is None:
         return max(_machine_memory() // 2, LEAST_MEMORY)
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?\s*", str(memory), re.I)
-    size = int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
+    size = _bytes_of(memory)
     if size < LEAST_MEMORY:
         raise ParameterError(
             f"memory: out of range: {memory!r}, wanted 512M or more, as in 512M, 2G or 1.5G"
         )
     return size
+
+
+def size_in_bytes(name: str, size: int | str) -> int:
+    """Bytes: any number of them but none, as "100M"."""
+    found = _bytes_of(size)
+    if found < 1:
+        raise ParameterError(f"{name}: not a size: {size!r}, wanted one as in 512M, 2G or 1.5G")
+    return found
+
+
+def _bytes_of(size: int | str) -> int:
+    """0 for what is no size."""
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?\s*", str(size), re.I)
+    return int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
 
 
 def _machine_memory() -> int:

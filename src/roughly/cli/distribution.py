@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from roughly.cli.options import add_reading, positive
-from roughly.cli.output import refuse_to_overwrite, say, write_file
+from roughly.cli.output import refuse_inputs, refuse_to_overwrite, say, write_file
 from roughly.cli.simhash import add_features, load_simhashes
 from roughly.documents.file import printable
 
@@ -72,9 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     from roughly.simhashing.distribution import distribution
     from roughly.simhashing.page_kind import Example, examples_of
 
-    if arguments.html not in (None, "-") and not arguments.force:
-        refuse_to_overwrite(arguments.html)
-    table, documents = load_simhashes(arguments, arguments.inputs)
+    check_page(arguments)
+    table, documents = load_simhashes(arguments, arguments.inputs, arguments.html)
     found = distribution(table.simhashes, table.empty)
     empty_rows = table.empty.nonzero()[0][:5].tolist()
     rows = [*empty_rows, *(row for spike in found.spikes for row in spike.rows)]
@@ -93,6 +92,14 @@ def run(arguments: argparse.Namespace) -> int:
         for line in _lines(found, examples, empty):
             print(line)
     return 0
+
+
+def check_page(arguments: argparse.Namespace, *inputs: str) -> None:
+    """Raises if --html cannot be written, or is one of these inputs."""
+    if arguments.html not in (None, "-"):
+        refuse_inputs(arguments.html, inputs)
+        if not arguments.force:
+            refuse_to_overwrite(arguments.html)
 
 
 def write_page(arguments: argparse.Namespace, page: str) -> None:

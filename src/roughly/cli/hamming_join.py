@@ -10,20 +10,23 @@ import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from roughly.cli.hamming_index import in_a_cell
 from roughly.cli.hamming_plan import add_distance
 from roughly.cli.options import positive
-from roughly.cli.output import refuse_to_overwrite, say
+from roughly.cli.output import check_output, say
 from roughly.cli.progress import Progress
 from roughly.documents.file import printable
+from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
-    from roughly.hamming import JoinedChunk
+    from roughly.hamming import JoinedChunk, SimhashFile
 
 DESCRIPTION = """\
 Finds all pairs of a query and a stored simhash within k bits, exactly (2007 paper,
 3.3): tables are made of the queries, and the stored file passes by once, in chunks of
 64 MiB, however large it is. Pairs are sorted by stored position, then by query, and
-come once: query, stored, distance, and both simhashes."""
+come once: query, stored, distance, both simhashes, and where the files have ids
+those of both documents."""
 
 EPILOG = """\
 examples:
@@ -52,7 +55,13 @@ def add_parser(subparsers: Any) -> None:
     add("stored", metavar="STORED", help="a file of simhashes, of any size")
     add_distance(parser)
     add("--column", metavar="NAME", help="the column of tables (default: simhash)")
-    add("--chunks", type=_chunks, metavar="A:B", default=(0, None), help="only these of STORED")
+    add(
+        "--chunks",
+        type=_chunks,
+        metavar="A:B",
+        default=(0, None),
+        help="only those of STORED from A to before B, counted from 0",
+    )
     add(
         "-o",
         "--output",
@@ -71,13 +80,26 @@ def run(arguments: argparse.Namespace) -> int:
     from roughly.hamming import SimhashFile, join
 
     started = time.monotonic()
-    if arguments.output is not None and not arguments.force:
-        refuse_to_overwrite(arguments.output)
-    queries = SimhashFile(arguments.queries, arguments.column)
-    stored = SimhashFile(arguments.stored, arguments.column)
+    if arguments.output is not None:
+        inputs = (arguments.queries, arguments.stored)
+        check_output(arguments.output, arguments.force, inputs)
+        if arguments.json:
+            raise ParameterError(
+                f"--json: cannot stand beside {printable(arguments.output)}: a file's form is in"
+                " its name",
+                hint="leave it out, and name the file .jsonl for JSON Lines",
+            )
+    queries = SimhashFile(arguments.queries, arguments.column, arguments.bits)
+    stored = SimhashFile(arguments.stored, arguments.column, arguments.bits)
+    if arguments.column is not None and "table" not in (queries.kind, stored.kind):
+        raise ParameterError(
+            f"--column: cannot be chosen: neither {printable(arguments.queries)} nor"
+            f" {printable(arguments.stored)} is a table",
+            hint="leave it out",
+        )
     begin, end = arguments.chunks
     scanned = pairs = 0
-    with Progress(quiet=arguments.quiet) as progress, _Output(arguments) as output:
+    with Progress(quiet=arguments.quiet) as progress, _Output(arguments, queries, stored) as output:
         advance = progress.phase("joining", total=stored.count, unit="simhashes")
         for chunk in join(
             queries,
@@ -106,7 +128,10 @@ def run(arguments: argparse.Namespace) -> int:
 class _Output:
     """Where pairs go: standard output, or a file that is there when all of it is."""
 
-    def __init__(self, arguments: argparse.Namespace) -> None:
+    def __init__(
+        self, arguments: argparse.Namespace, queries: SimhashFile, stored: SimhashFile
+    ) -> None:
+        self._ids = queries.ids, stored.ids
         self._path = None if arguments.output is None else Path(arguments.output)
         name = arguments.output or ""
         self._json = arguments.json or name.endswith((".jsonl", ".ndjson"))
@@ -122,7 +147,9 @@ class _Output:
                 if self._parquet:
                     import pyarrow.parquet as pq
 
-                    self._writer = pq.ParquetWriter(temporary(self._path), _schema())
+                    self._writer = pq.ParquetWriter(
+                        temporary(self._path), _schema(self._ids != (None, None))
+                    )
                 else:
                     self._file = temporary(self._path).open("w", encoding="utf-8")
         return self
@@ -130,28 +157,32 @@ class _Output:
     def write(self, chunk: JoinedChunk) -> None:
         from roughly.storage.durable import writing
 
+        numbers = (chunk.query, chunk.stored, chunk.distance)
+        simhashes = (chunk.query_simhash, chunk.stored_simhash)
+        ids: list[list[str | None]] = []
+        if self._ids != (None, None):
+            ids = [
+                [None] * len(places) if known is None else known.take(places)
+                for known, places in zip(self._ids, numbers, strict=False)
+            ]
         if self._writer is not None:
             import pyarrow as pa
 
-            columns = (chunk.query, chunk.stored, chunk.distance)
-            table = pa.table(
-                [*columns, chunk.query_simhash, chunk.stored_simhash], schema=_schema()
-            )
+            table = pa.table([*numbers, *simhashes, *ids], schema=_schema(bool(ids)))
             with writing(self._path or Path()):
                 self._writer.write_table(table)
             return
         file = self._file or sys.stdout
-        for query, stored, distance, asked, found in zip(
-            *(column.tolist() for column in (chunk.query, chunk.stored, chunk.distance)),
-            *(column.tolist() for column in (chunk.query_simhash, chunk.stored_simhash)),
-            strict=True,
-        ):
+        columns = [column.tolist() for column in (*numbers, *simhashes)] + ids
+        for query, stored, distance, asked, found, *named in zip(*columns, strict=True):
             if self._json:
                 row = {"query": query, "stored": stored, "distance": distance}
                 row |= {"query_simhash": f"{asked:016x}", "stored_simhash": f"{found:016x}"}
-                print(json.dumps(row), file=file)
+                row |= dict(zip(("query_id", "stored_id"), named, strict=False))
+                print(json.dumps(row, ensure_ascii=False), file=file)
             else:
-                print(f"{query}\t{stored}\t{distance}\t{asked:016x}\t{found:016x}", file=file)
+                cells = [f"{query}", f"{stored}", f"{distance}", f"{asked:016x}", f"{found:016x}"]
+                print("\t".join([*cells, *map(in_a_cell, named)]), file=file)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         from roughly.storage.durable import remove, temporary, writing
@@ -170,22 +201,23 @@ class _Output:
             remove(part)
 
 
-def _schema() -> Any:
+def _schema(ids: bool) -> Any:
     import pyarrow as pa
 
-    return pa.schema(
-        [
-            ("query", pa.int64()),  # positions
-            ("stored", pa.int64()),
-            ("distance", pa.uint8()),
-            ("query_simhash", pa.uint64()),
-            ("stored_simhash", pa.uint64()),
-        ]
-    )
+    fields = [
+        ("query", pa.int64()),  # positions
+        ("stored", pa.int64()),
+        ("distance", pa.uint8()),
+        ("query_simhash", pa.uint64()),
+        ("stored_simhash", pa.uint64()),
+    ]
+    return pa.schema(fields + [(f"{x}_id", pa.string()) for x in ("query", "stored") if ids])
 
 
 def _chunks(text: str) -> tuple[int, int | None]:
     found = re.fullmatch(r"([0-9]{0,9}):([0-9]{0,9})", text)
     if not found:
-        raise argparse.ArgumentTypeError(f"not chunks: {text!r}, wanted first and last, as 0:50")
+        raise argparse.ArgumentTypeError(
+            f"not chunks: {text!r}, wanted the first and the one after the last, as 0:50"
+        )
     return int(found[1] or 0), int(found[2]) if found[2] else None

@@ -16,7 +16,8 @@ DESCRIPTION = """\
 Shows what an index of so many simhashes costs in each design: the tables of the
 2007 paper (3.1), and the compact designs and the scan of this package, with their
 bytes, the entries that a query looks at, and the time of a query, predicted for a
-machine that holds the index in memory. The last line is the one to take."""
+machine that holds the index in memory. An index holds up to 2^31 - 1 simhashes: of
+more the costs are those of several. The last line is the one to take."""
 
 EPILOG = """\
 examples:
@@ -42,7 +43,7 @@ def add_parser(subparsers: Any) -> None:
     add = parser.add_argument
     add("--documents", type=_documents, metavar="N", required=True, help="how many simhashes")
     add_distance(parser)
-    add("--memory", metavar="SIZE", help="memory for the index, as 2G (default: any)")
+    add("--memory", metavar="SIZE", help="leave out what does not fit, as 2G (default: nothing)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "--key-bits",
@@ -61,35 +62,42 @@ def add_distance(parser: argparse.ArgumentParser) -> None:
     """What near means: the options of every command that searches."""
     parser.add_argument("-k", type=count, default=3, metavar="N", help="bits (default: 3)")
     parser.add_argument(
-        "--bits", type=positive, default=64, metavar="F", help="bits of a simhash (default: 64)"
+        "--bits",
+        type=positive,
+        default=64,
+        metavar="F",
+        help="bits of a simhash, the low ones (default: 64)",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the plan."""
-    from roughly.hamming.cost import cost
+    from roughly.hamming.cost import cost, indexes_of
     from roughly.hamming.design import check_bits, check_k
     from roughly.hamming.plan import choose, expected_matches, plan
-    from roughly.parameters import memory_or_half
+    from roughly.parameters import size_in_bytes
 
     documents, bits, k = arguments.documents, check_bits(arguments.bits), check_k(arguments.k)
     if arguments.key_bits or arguments.tables:
         return _recurrence(arguments, documents, bits, k)
-    memory = None if arguments.memory is None else memory_or_half(arguments.memory)
-    rows = plan(documents, bits, k)
+    memory = None if arguments.memory is None else size_in_bytes("--memory", arguments.memory)
+    rows = plan(documents, bits, k, memory)
     best = choose(documents, bits, k, memory)
     taken = cost(best, "elias-fano", documents)
     if memory is not None and taken.bytes > memory:
         raise ParameterError(
-            f"memory: too little: {arguments.memory}, wanted {_size(taken.bytes)} for a scan",
+            f"--memory: too little: {arguments.memory}, wanted {_size(taken.bytes)} for a"
+            f" {best.name}",
             hint="split the simhashes among several machines",
         )
     if arguments.json:
         print(json.dumps(_object(arguments, rows, best.name)))
         return 0
     by_chance = expected_matches(documents, bits, k)
+    indexes = indexes_of(documents)
     print(
         f"{documents:,} simhashes of {bits} bits, k = {k}; by chance {by_chance:.2g} are near one"
+        + ("" if indexes == 1 else f"; in {indexes} indexes, each of which is asked")
     )
     print()
     lines = [_HEAD, *(_line(row, documents) for row in rows)]
@@ -103,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
     print()
     print(
         f"take {best.name}: {_size(taken.bytes)}, {_time(taken.find_ns)} a query"
-        + ("" if documents < 2**31 else f", in {-(-documents // (2**31 - 1))} indexes")
+        + ("" if indexes == 1 else f", in {indexes} indexes")
     )
     return 0
 
@@ -139,6 +147,7 @@ def _line(row: Row, documents: int) -> list[str]:
 
 
 def _object(arguments: argparse.Namespace, rows: list[Row], best: str) -> dict[str, Any]:
+    from roughly.hamming.cost import indexes_of
     from roughly.hamming.plan import fewest_tables
 
     documents = arguments.documents
@@ -167,6 +176,7 @@ def _object(arguments: argparse.Namespace, rows: list[Row], best: str) -> dict[s
         "documents": documents,
         "bits": arguments.bits,
         "k": arguments.k,
+        "indexes": indexes_of(documents),
         "designs": designs,
         "recommended": best,
     }

@@ -7,12 +7,19 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from roughly.cli.distribution import add_inputs, write_page
+from roughly.cli.distribution import add_inputs, check_page, write_page
 from roughly.cli.options import add_reading, count, positive
 from roughly.cli.options import seed as seed_of
 from roughly.cli.output import refuse_to_overwrite, say, write_file
 from roughly.cli.progress import Progress
-from roughly.cli.simhash import add_features, load_documents, load_simhashes
+from roughly.cli.simhash import (
+    FEATURE_OPTIONS,
+    READING_OPTIONS,
+    add_features,
+    given_option,
+    load_documents,
+    load_simhashes,
+)
 from roughly.documents.file import printable
 from roughly.errors import ParameterError
 
@@ -97,7 +104,8 @@ def run_sample(arguments: argparse.Namespace) -> int:
 
     if arguments.output is not None and not arguments.force:
         refuse_to_overwrite(arguments.output)
-    table, _ = load_simhashes(arguments, arguments.inputs)
+    _check_range(arguments.least, arguments.most)
+    table, _ = load_simhashes(arguments, arguments.inputs, arguments.output)
     sample = sample_pairs(
         table,
         arguments.least,
@@ -114,11 +122,21 @@ def run_sample(arguments: argparse.Namespace) -> int:
         write_file(arguments.output, text, arguments.force)
     if sample.documents < sample.of:
         say(f"compared {sample.documents:,} of {sample.of:,} documents, drawn by chance")
-    say(
-        f"{len(sample.pairs):,} pairs of "
-        + ", ".join(f"{n:,} at {distance}" for distance, n in sample.counts.items())
-    )
+    there = [f"{n:,} at {distance}" for distance, n in sample.counts.items() if n]
+    none = len(sample.counts) - len(there)
+    if none:
+        there.append(f"none at {none if there else 'any'}" + (" others" if there else ""))
+    say(f"{len(sample.pairs):,} pairs of " + ", ".join(there))
     return 0
+
+
+def _check_range(least: int, most: int) -> None:
+    for option, value, largest in (("--to", most, 64), ("--from", least, most)):
+        if value > largest:
+            raise ParameterError(
+                f"{option}: out of range: {value}, wanted at most {largest}"
+                + (", the bits of a simhash" if option == "--to" else f", as in --to {most}")
+            )
 
 
 def add_evaluate_parser(subparsers: Any) -> None:
@@ -140,12 +158,16 @@ def add_evaluate_parser(subparsers: Any) -> None:
     )
     add_features(parser)
     add_reading(parser)
-    add = parser.add_argument_group("what is shown").add_argument
+    shown = parser.add_argument_group("what is shown")
+    add = shown.add_argument
     add("--choices", action="store_true", help="try many features and weights (needs documents)")
     add("--to", dest="most", type=count, metavar="K", help="the largest k (default: as it is)")
     add("--threads", type=positive, metavar="N", help="threads to use (default: all cores)")
-    add("--json", action="store_true", help="one JSON object instead of a table")
-    add("--html", metavar="FILE", help="write a page with plots (- is standard output)")
+    what = shown.add_mutually_exclusive_group()
+    what.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+    what.add_argument(
+        "--html", metavar="FILE", help="write a page with plots (- is standard output)"
+    )
     add("--force", action="store_true", help="let --html overwrite a file")
     parser.set_defaults(run=run_evaluate)
 
@@ -154,19 +176,14 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
     """Counts, and shows as asked."""
     from roughly.simhashing.evaluation import precision_recall, read_labels, with_distances
 
-    if arguments.html not in (None, "-") and not arguments.force:
-        refuse_to_overwrite(arguments.html)
-    if arguments.choices and not arguments.inputs:
-        raise ParameterError(
-            "--choices: cannot do without documents: none are named",
-            hint=f"roughly hamming evaluate {printable(arguments.labels)} INPUT... --choices",
-        )
+    check_page(arguments, arguments.labels)
+    _refuse_meaningless(arguments)
     pairs = read_labels(arguments.labels)
     judged: list[Judged] = []
     if arguments.choices:
         judged = _judge(arguments, pairs)
     if arguments.inputs:
-        table, _ = load_simhashes(arguments, arguments.inputs)
+        table, _ = load_simhashes(arguments, arguments.inputs, arguments.html)
         ids = [table.id(row) for row in range(len(table))]
         values = [
             None if none else value
@@ -184,10 +201,27 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_meaningless(arguments: argparse.Namespace) -> None:
+    """What would be read and then not looked at."""
+    option = given_option(arguments, (*FEATURE_OPTIONS, *READING_OPTIONS))
+    if not arguments.inputs and (arguments.choices or option):
+        option = "--choices" if arguments.choices else option
+        raise ParameterError(
+            f"{option}: cannot do without documents: none are named",
+            hint=f"roughly hamming evaluate {printable(arguments.labels)} INPUT... {option}",
+        )
+    option = given_option(arguments, FEATURE_OPTIONS)
+    if arguments.choices and option:
+        raise ParameterError(
+            f"{option}: cannot stand beside --choices: it has features and weights of its own",
+            hint="leave out one of them",
+        )
+
+
 def _judge(arguments: argparse.Namespace, pairs: list[LabelledPair]) -> list[Judged]:
     from roughly.simhashing.sensitivity import CHOICES, sensitivity
 
-    documents = load_documents(arguments, arguments.inputs)
+    documents = load_documents(arguments, arguments.inputs, arguments.html, "--choices")
     with Progress(quiet=arguments.json) as progress:
         advance = progress.phase("choices", len(CHOICES), "choices")
         return sensitivity(pairs, documents, threads=arguments.threads, told=advance)

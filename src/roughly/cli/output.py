@@ -12,10 +12,17 @@ import os
 import secrets
 import shutil
 import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from roughly.documents.file import printable, reason
-from roughly.errors import DocumentError
+from roughly.errors import DocumentError, ParameterError
 
+if TYPE_CHECKING:
+    from roughly.documents import Documents
+
+# Of what was skipped, how many are named.
+_NAMES = 5
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -46,6 +53,45 @@ def refuse_to_overwrite(path: str) -> None:
             f"{printable(path)}: will not write: the file exists",
             hint="choose another name, or overwrite it with --force",
         )
+
+
+def check_output(path: str, force: bool, inputs: Iterable[str | None] = ()) -> None:
+    """Raises unless a file can go to this path: it is no directory, none of the inputs, and nothing
+    is there unless `force` says to overwrite it."""
+    if not os.path.basename(path) or os.path.isdir(path):
+        raise DocumentError(
+            f"{printable(path) or repr(path)}: cannot write: it is no name of a file",
+            hint="name a file",
+        )
+    refuse_inputs(path, inputs)
+    if not force:
+        refuse_to_overwrite(path)
+
+
+def refuse_inputs(path: str, inputs: Iterable[str | None]) -> None:
+    """Raises if the file at this path is one of those that are read."""
+    if not os.path.isfile(path):
+        return  # a device may be both
+    for name in inputs:
+        if name is not None and os.path.exists(name) and os.path.samefile(path, name):
+            raise ParameterError(
+                f"{printable(path)}: will not write: {printable(name)} is one of the inputs",
+                hint="choose another name",
+            )
+
+
+def say_reading(documents: Documents) -> None:
+    """What there is to say once documents were read: the fields that were guessed, what was skipped
+    and which ids were changed."""
+    for fields, sources in documents.guesses.items():
+        say(f"read {fields} from {counted(len(sources), 'source')}")
+    skipped = documents.skipped
+    if skipped.count:
+        say(str(skipped))
+        for unread in skipped.first[:_NAMES]:
+            say(str(unread))
+    if skipped.repeated_ids:
+        say(f"{skipped.repeated_ids:,} repeated ids were numbered, as id#2")
 
 
 def write_file(path: str, text: str, force: bool) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roughly.cli.options import add_reading, documents_of, positive, seed
-from roughly.cli.output import refuse_to_overwrite, say
+from roughly.cli.output import check_output, refuse_inputs, say, say_reading
 from roughly.cli.progress import Progress
 from roughly.documents.file import printable, read_document
 from roughly.errors import ParameterError
@@ -40,7 +40,10 @@ OUT is .parquet, .jsonl, .u64 (8 bytes each, no ids, documents without one left
 out) or, by any other name, plain: digits, tab, id. Exit status: 0 done, 2 error."""
 
 
-_FEATURE_OPTIONS = ("features", "weights", "frequencies", "stop_words", "stem", "seed")
+FEATURE_OPTIONS = ("features", "weights", "frequencies", "stop_words", "stem", "seed")
+READING_OPTIONS = ("text_field", "id_field", "date_field", "format")
+# What every file that is not for people begins with.
+_OWN = b"RGHLY"
 
 
 def add_features(parser: argparse.ArgumentParser) -> None:
@@ -92,43 +95,74 @@ def simhasher_of(arguments: argparse.Namespace) -> Simhasher:
     )
 
 
-def load_documents(arguments: argparse.Namespace, inputs: list[str]) -> pa.Table:
-    """All documents, in memory."""
+def given_option(arguments: argparse.Namespace, names: tuple[str, ...]) -> str | None:
+    """The first of these options that the user gave, as it is written."""
+    given = (name for name in names if getattr(arguments, name) is not None)
+    name = next(given, None)
+    return None if name is None else f"--{name.replace('_', '-')}"
+
+
+def open_documents(
+    arguments: argparse.Namespace, inputs: list[str], output: str | None = None
+) -> Documents:
+    """Documents to be read, none of which is `output`, nor one of the files made of simhashes."""
+    documents = documents_of(arguments, inputs)
+    if output not in (None, "-"):
+        refuse_inputs(str(output), [source.path for source in documents.sources])
+    for source in documents.sources:
+        if not source.found and source.path is not None and os.path.isfile(source.path):
+            with open(source.path, "rb") as file:
+                begin = file.read(8)
+            if begin.startswith(_OWN):
+                raise ParameterError(
+                    f"{source.name}: cannot read: it begins with {begin!r}, wanted documents",
+                    hint="give the file that it was made of",
+                )
+    return documents
+
+
+def load_documents(
+    arguments: argparse.Namespace, inputs: list[str], output: str | None, option: str
+) -> pa.Table:
+    """All documents, in memory; `option` is what needs them. What was read is for `load_simhashes`
+    to say."""
     import pyarrow as pa
 
-    documents = documents_of(arguments, inputs)
-    table = pa.Table.from_batches(documents, documents.schema)
-    if documents.skipped.count:
-        say(str(documents.skipped))
-    return table
+    documents = open_documents(arguments, inputs, output)
+    for source, simhashes in zip(
+        documents.sources, _hold_simhashes(arguments, documents), strict=True
+    ):
+        if simhashes:
+            raise _no_documents(option, source.name)
+    return pa.Table.from_batches(documents, documents.schema)
 
 
 def load_simhashes(
-    arguments: argparse.Namespace, inputs: list[str]
+    arguments: argparse.Namespace, inputs: list[str], output: str | None = None
 ) -> tuple[SimhashTable, Documents | None]:
-    """The simhashes of files, or of documents, which then come with them."""
+    """The simhashes of files, or of documents, which then come with them. Raises if an input is
+    where the output goes."""
     import numpy as np
     import pyarrow as pa
 
     from roughly.pipeline import read_ahead
-    from roughly.simhashing.simhash_file import (
-        SimhashTable,
-        is_simhash_file,
-        read_simhashes,
-        together,
-    )
+    from roughly.simhashing.simhash_file import SimhashTable, read_simhashes, together
 
-    if all(os.path.isfile(each) and is_simhash_file(each) for each in inputs):
-        chosen = [name for name in _FEATURE_OPTIONS if getattr(arguments, name) is not None]
-        if chosen:
+    documents = open_documents(arguments, inputs, output)
+    held = _hold_simhashes(arguments, documents)
+    if any(held):
+        sources = documents.sources
+        if not all(held):
+            one, other = sources[held.index(True)].name, sources[held.index(False)].name
             raise ParameterError(
-                f"--{chosen[0].replace('_', '-')}: cannot change simhashes:"
-                f" {printable(inputs[0])} holds no documents",
-                hint="give the documents instead",
+                f"{one}: cannot stand beside {other}: it holds simhashes, the other documents",
+                hint="give one or the other; with --text-field all of them are documents",
             )
-        return together([read_simhashes(each) for each in inputs]), None
+        option = given_option(arguments, (*FEATURE_OPTIONS, *READING_OPTIONS))
+        if option is not None:
+            raise _no_documents(option, sources[0].name)
+        return together([read_simhashes(str(source.path)) for source in sources]), None
     simhasher = simhasher_of(arguments)
-    documents = documents_of(arguments, inputs)
     ids: list[pa.Array] = []
     values: list[Any] = []
     empty: list[Any] = []
@@ -137,8 +171,7 @@ def load_simhashes(
         ids.append(batch["id"])
         values.append(made.simhashes)
         empty.append(made.empty)
-    if documents.skipped.count:
-        say(str(documents.skipped))
+    say_reading(documents)
     table = SimhashTable(
         np.concatenate([np.zeros(0, np.uint64), *values]),
         np.concatenate([np.zeros(0, np.bool_), *empty]),
@@ -146,6 +179,24 @@ def load_simhashes(
         simhasher.parameters,
     )
     return table, documents
+
+
+def _hold_simhashes(arguments: argparse.Namespace, documents: Documents) -> list[bool]:
+    """Which of the sources are files of simhashes; none if the user says how to read documents."""
+    from roughly.simhashing.simhash_file import is_simhash_file
+
+    if arguments.text_field is not None or arguments.format is not None:
+        return [False for _ in documents.sources]
+    return [
+        source.path is not None and is_simhash_file(source.path) for source in documents.sources
+    ]
+
+
+def _no_documents(option: str, name: str) -> ParameterError:
+    return ParameterError(
+        f"{option}: cannot change simhashes: {name} holds no documents",
+        hint="give the documents instead",
+    )
 
 
 def add_parser(subparsers: Any) -> None:
@@ -183,17 +234,16 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Makes the simhashes, or the table of frequencies."""
     started = time.monotonic()
-    simhasher = simhasher_of(arguments)
     output = arguments.count_frequencies or arguments.output
     _check_output(arguments, output)
-    documents = documents_of(arguments, arguments.inputs)
+    simhasher = simhasher_of(arguments)
+    documents = open_documents(arguments, arguments.inputs, output)
     if arguments.count_frequencies is not None:
         told = _count(arguments, simhasher, documents)
     else:
         told = _write(arguments, simhasher, documents)
     if not arguments.quiet:
-        if documents.skipped.count:
-            say(str(documents.skipped))
+        say_reading(documents)
         say(f"{told}, in {time.monotonic() - started:.1f} s")
         if output not in (None, "-"):
             say(f"wrote {printable(output)}")
@@ -207,18 +257,26 @@ def _check_output(arguments: argparse.Namespace, output: str | None) -> None:
             " would stay empty",
             hint="run twice: first count, then make simhashes with --frequencies FILE",
         )
+    weighing = given_option(arguments, ("weights", "frequencies"))
+    if arguments.count_frequencies is not None and weighing is not None:
+        raise ParameterError(
+            f"{weighing}: cannot stand beside --count-frequencies: what is counted does not"
+            " depend on weights",
+            hint="leave out one of them",
+        )
     if arguments.plain and output not in (None, "-"):
         raise ParameterError(
             f"--plain: cannot stand beside {printable(output)}: a file's form is in its name",
             hint="leave it out, and name the file .txt for the plain form",
         )
-    if output not in (None, "-") and not (arguments.force or _is_device(output)):
-        refuse_to_overwrite(output)
+    if output is not None and output != "-" and not _is_device(output):
+        read = [arguments.frequencies, arguments.stop_words]
+        check_output(output, arguments.force, read)
 
 
-def _is_device(path: str | None) -> bool:
+def _is_device(path: str) -> bool:
     """Whether it is something to write to that cannot be overwritten."""
-    return path is not None and os.path.exists(path) and not os.path.isfile(path)
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
 def _count(arguments: argparse.Namespace, simhasher: Simhasher, documents: Documents) -> str:

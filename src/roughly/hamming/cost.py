@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roughly.hamming.design import MOST_PROBES, Design, Table, compact, probe_count
+from roughly.hamming.design import (
+    MOST_PROBES,
+    MOST_SIMHASHES,
+    Design,
+    Table,
+    compact,
+    probe_count,
+)
 
 # Nanoseconds, measured by bench/hamming.py on two cores of a Zen 4 server: a probe that misses the
 # caches, and one that does not; an entry looked at, the same (long runs are read ahead); a simhash
@@ -60,8 +67,24 @@ def table_coding(table: Table, number: int, coding: str, count: int) -> str:
     return "pointer" if _groups(table, count) <= _MOST_GROUPS else coding
 
 
+def indexes_of(count: int) -> int:
+    """Into how many indexes so many simhashes are split."""
+    return max(1, -(-count // MOST_SIMHASHES))
+
+
 def cost(design: Design, coding: str, count: int) -> Cost:
-    """The cost of an index; all tables together."""
+    """The cost of an index, all tables together; of more simhashes than one holds, that of several
+    indexes, all of which are asked."""
+    indexes = indexes_of(count)
+    if indexes == 1:
+        return _cost_of_one(design, coding, count)
+    one = _cost_of_one(design, coding, -(-count // indexes))
+    return Cost(
+        one.bytes * indexes, one.probes * indexes, one.candidates * indexes, one.find_ns * indexes
+    )
+
+
+def _cost_of_one(design: Design, coding: str, count: int) -> Cost:
     if not design.tables:
         return Cost(8.0 * count, 0, float(count), _CALL_NS + _SCAN_NS * count)
     size = count * max(0, count - 1).bit_length() / 8  # positions

@@ -25,6 +25,8 @@ LARGEST_K = 10
 LARGEST_BITS = 64
 # Tables of which each has every simhash: more is a mistake.
 MOST_TABLES = 1024
+# Simhashes of one index: positions have 31 bits.
+MOST_SIMHASHES = 2**31 - 1
 # Probes of one table, as the core has it.
 MOST_PROBES = 1 << 24
 
@@ -61,6 +63,10 @@ def check_k(k: object) -> int:
 
 def check_bits(bits: object) -> int:
     return check_integer("bits", bits, 1, LARGEST_BITS)
+
+
+def check_simhash(value: object, bits: int) -> int:
+    return check_integer("simhash", value, 0, 2**bits - 1)
 
 
 def parse_design(name: str, bits: int, k: int) -> Design:

@@ -15,18 +15,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from roughly import _core
 from roughly.errors import DamageError, MismatchError, ParameterError
 from roughly.hamming.cost import probes_of, table_coding
-from roughly.hamming.design import MOST_PROBES, Design, check_bits, check_k, parse_design
+from roughly.hamming.design import (
+    MOST_PROBES,
+    MOST_SIMHASHES,
+    Design,
+    check_bits,
+    check_k,
+    check_simhash,
+    parse_design,
+)
 from roughly.hamming.file import CODINGS, Parts, Shape, read_parts, write_parts
 from roughly.hamming.plan import choose
 from roughly.hamming.simhash_file import SimhashFile
-from roughly.parameters import check_integer, threads_or_all
+from roughly.parameters import threads_or_all
 from roughly.simhashing.simhasher import SimhashBatch
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-MOST_SIMHASHES = 2**31 - 1
 # Bits of a key that a pointer table has beyond its buckets': each halves the groups looked at.
 _EXTRA_BITS = 2
 
@@ -272,10 +279,6 @@ def all_present(simhashes: Any, bits: int = 64) -> npt.NDArray[np.uint64]:
             hint="leave out the documents without a simhash",
         )
     return values
-
-
-def check_simhash(value: object, bits: int) -> int:
-    return check_integer("simhash", value, 0, 2**bits - 1)
 
 
 def _shapes(design: Design, coding: str, count: int) -> list[Shape]:

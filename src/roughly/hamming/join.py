@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from roughly import _core
-from roughly.errors import MismatchError
+from roughly.errors import MismatchError, ParameterError
 from roughly.hamming.cost import join_blocks
 from roughly.hamming.design import check_bits, check_k
 from roughly.hamming.index import present, simhash_array
@@ -44,14 +44,24 @@ def join(
     begin_chunk: int = 0,
     end_chunk: int | None = None,
 ) -> Iterator[JoinedChunk]:
-    """Joins `queries` with `stored`, a SimhashFile or an array, chunk by chunk."""
+    """Joins `queries` with `stored`, each a SimhashFile or an array, chunk by chunk: the chunks of
+    `stored` from `begin_chunk` to before `end_chunk`. Files that say how their simhashes were made
+    must say the same."""
     bits, k = check_bits(bits), check_k(k)
+    known = [
+        file.parameters
+        for file in (queries, stored)
+        if isinstance(file, SimhashFile) and file.parameters is not None
+    ]
+    if len(known) == 2:
+        known[0].check_same(known[1], "queries and stored simhashes")
     asked, asked_rows = present(queries, bits)
     threads = threads_or_all(threads)
     tables = _core.HammingJoin(asked, bits, k, join_blocks(len(asked), bits, k), threads)
     stored_rows = stored.missing() if isinstance(stored, SimhashFile) else None
     if not isinstance(stored, SimhashFile):
         stored, stored_rows = present(stored, bits)
+    _check_chunks(stored, begin_chunk, end_chunk)
     for first, values in _chunks(stored, bits, begin_chunk, end_chunk, threads):
         rows = tables.probe(values, first, threads)
         where, query = rows[:, 0], rows[:, 1]
@@ -64,6 +74,17 @@ def join(
             wanted,
             _distance(found, wanted),
             len(values),
+        )
+
+
+def _check_chunks(stored: Any, begin: int, end: int | None) -> None:
+    """A share of the chunks that has none is a mistake, and would lose pairs."""
+    there = stored.chunks if isinstance(stored, SimhashFile) else -(-len(stored) * 8 // CHUNK_BYTES)
+    empty = end is not None and begin >= end
+    if begin < 0 or empty or begin >= max(1, there):
+        raise ParameterError(
+            f"chunks: there are none: {begin}:{'' if end is None else end}, wanted some of 0:{there}",
+            hint="the first chunk, and the one after the last",
         )
 
 

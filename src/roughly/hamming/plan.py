@@ -17,13 +17,14 @@ from roughly.hamming.design import (
     MOST_PROBES,
     MOST_TABLES,
     Design,
+    Table,
     compact,
     paper,
     parse_design,
 )
 
 # The splits of the paper's tables that are worth showing: these above k, and twice the first.
-_SPLITS_ABOVE_K = (3, 2, 1)
+_SPLITS_ABOVE_K = (1, 2, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,9 @@ def choose(count: int, bits: int, k: int, memory_bytes: float | None = None) -> 
     if not rows:
         return scan
     best, found = min(rows, key=lambda row: (row[1].bytes * row[1].find_ns, row[0].name))
-    return scan if cost(scan, "plain", count).find_ns <= found.find_ns else best
+    scanning = cost(scan, "plain", count)
+    fits = memory_bytes is None or scanning.bytes <= memory_bytes
+    return scan if fits and scanning.find_ns <= found.find_ns else best
 
 
 def ours(count: int, bits: int, k: int) -> Iterator[Design]:
@@ -64,7 +67,7 @@ def ours(count: int, bits: int, k: int) -> Iterator[Design]:
 
 def papers(bits: int, k: int) -> Iterator[Design]:
     """The paper's designs for k, those of Example 3.1 among them: most tables first."""
-    found = {}
+    found: dict[tuple[Table, ...], Design] = {}
     for splits in [[k + above] for above in _SPLITS_ABOVE_K] + [[k + 1, k + 1]]:
         tables = 1
         for blocks in splits:
@@ -75,19 +78,21 @@ def papers(bits: int, k: int) -> Iterator[Design]:
             design = paper(splits, bits, k)
         except ParameterError:
             continue
-        found[design.name] = design
+        # For k = 0 all of them are the same one table: the first name is the shortest.
+        found.setdefault(design.tables, design)
     yield from sorted(found.values(), key=lambda design: (-len(design.tables), design.name))
 
 
 def plan(count: int, bits: int, k: int, memory_bytes: float | None = None) -> list[Row]:
-    """The paper's designs with plain tables, then ours; the recommended one is `choose`'s."""
+    """The paper's designs with plain tables, then ours, those that fit into the memory; the
+    recommended one is `choose`'s."""
     rows = [Row(d, "plain", cost(d, "plain", count), "paper") for d in papers(bits, k)]
     rows += [
         Row(d, "elias-fano", cost(d, "elias-fano", count), "ours") for d in ours(count, bits, k)
     ]
     scan = parse_design("scan", bits, k)
     rows.append(Row(scan, "plain", cost(scan, "plain", count), "ours"))
-    return rows
+    return [row for row in rows if memory_bytes is None or row.cost.bytes <= memory_bytes]
 
 
 def fewest_tables(bits: int, k: int, count: int, least_key_bits: int) -> tuple[int, list[int]]:

@@ -21,14 +21,8 @@ from roughly import _core
 from roughly.documents.file import printable
 from roughly.errors import MismatchError, ParameterError
 from roughly.hamming.cost import memory_blocks
-from roughly.hamming.design import check_bits, check_k
-from roughly.hamming.index import (
-    MOST_SIMHASHES,
-    HammingIndex,
-    Match,
-    all_present,
-    check_simhash,
-)
+from roughly.hamming.design import MOST_SIMHASHES, check_bits, check_k, check_simhash
+from roughly.hamming.index import HammingIndex, Match, all_present
 from roughly.hamming.seen_log import SeenLog, begin_log, read_log
 from roughly.hamming.seen_manifest import (
     NAME,

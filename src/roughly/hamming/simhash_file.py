@@ -1,10 +1,11 @@
 """Files of simhashes: read whole, or passed by in chunks that are independent of one another.
 
-    binary       64-bit whole numbers, little-endian, one after the other: .u64, .bin, and whatever
-                 is none of the others
+    binary       64-bit whole numbers, little-endian, one after the other: .u64, .bin
     compressed   sorted, in the 2007 paper's blocks (3.2); `write_compressed` makes them
     table        .parquet, .arrow, .feather: a column of 64-bit whole numbers, nulls left out
     text         what `roughly simhash` writes besides: .jsonl, or lines of hexadecimal digits
+
+Tables and text may have the ids of documents, compressed files have them beside (id_file.py).
 
 A chunk is 64 MiB, as in the paper (3.3). A binary or compressed file of any size is read with the
 memory of two chunks; tables and text are read whole. A compressed file is checked block by block
@@ -23,6 +24,7 @@ as it is read; its layout:
 from __future__ import annotations
 
 import os
+import stat
 import struct
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -32,13 +34,18 @@ from typing import TYPE_CHECKING, Any
 from roughly import _core
 from roughly.documents.file import printable, reason
 from roughly.errors import DamageError, DocumentError, ParameterError
+from roughly.hamming.design import check_bits, check_simhash
 from roughly.parameters import threads_or_all
-from roughly.simhashing.simhash_file import is_simhash_file, read_simhashes
+from roughly.hamming.id_file import Ids, read_ids
+from roughly.simhashing.parameters import SimhashParameters
+from roughly.simhashing.simhash_file import is_simhash_file, parameters_of, read_simhashes
 from roughly.storage.checked import CheckedMap, checked_writer
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     Simhashes = npt.NDArray[np.uint64]
 
@@ -53,20 +60,31 @@ _BINARY = (".u64", ".bin")
 
 
 class SimhashFile:
-    """A file of simhashes, opened to be read in chunks."""
+    """A file of simhashes, opened to be read in chunks. With fewer `bits` than a simhash has, its
+    low ones are taken."""
 
-    def __init__(self, path: str | os.PathLike[str], column: str | None = None) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], column: str | None = None, bits: int = 64
+    ) -> None:
         self.path = Path(path)
         self._column = column
         self._name = printable(os.fspath(path))
         try:
             with self.path.open("rb") as file:
-                begin = file.read(len(_MAGIC))
-                self._size = os.fstat(file.fileno()).st_size
+                status = os.fstat(file.fileno())
+                begin = file.read(len(_MAGIC)) if stat.S_ISREG(status.st_mode) else b""
         except OSError as error:
             raise DocumentError(f"{self._name}: cannot read: {reason(error)}") from error
+        if not stat.S_ISREG(status.st_mode):
+            raise DocumentError(
+                f"{self._name}: cannot read: it is no file, and is read in chunks",
+                hint="write the simhashes to a file first",
+            )
+        self._size = status.st_size
         self._map: CheckedMap | None = None
-        self.bits = 64
+        self.bits = check_bits(bits)
+        self.parameters: SimhashParameters | None = None  # None if the file does not say
+        self.ids: Ids | None = None  # of the documents, by position; None if the file has none
         self._rows: npt.NDArray[np.int64] | None = None
         suffix = self.path.suffix.lower()
         if suffix in _TABLES:
@@ -75,17 +93,13 @@ class SimhashFile:
         elif begin == _MAGIC:
             self.kind = "compressed"
             self._open_compressed()
-        elif suffix not in _BINARY and is_simhash_file(self.path):
-            self.kind = "text"
-            found = read_simhashes(self.path)
-            self._take(found.simhashes, found.empty)
-        else:
+        elif begin[:5] == _MAGIC[:5]:
+            raise DocumentError(
+                f"{self._name}: cannot read: it begins with {begin!r}, wanted simhashes",
+                hint="give the file that the index was built from",
+            )
+        elif suffix in _BINARY:
             self.kind = "binary"
-            if begin[:5] == _MAGIC[:5]:
-                raise DocumentError(
-                    f"{self._name}: cannot read: it begins with {begin!r}, wanted simhashes",
-                    hint="give the file that the index was built from",
-                )
             if self._size % 8:
                 raise DocumentError(
                     f"{self._name}: cannot read: it has {self._size:,} bytes, wanted a multiple of"
@@ -93,6 +107,17 @@ class SimhashFile:
                     hint="name Parquet files .parquet and Arrow files .arrow",
                 )
             self.count = self._size // 8
+        else:
+            self.kind = "text"
+            if self._size and not is_simhash_file(self.path):
+                raise DocumentError(
+                    f"{self._name}: no simhashes: its first line has none",
+                    hint="roughly simhash makes them of documents; name a file of nothing but"
+                    " 64-bit whole numbers .u64",
+                )
+            found = read_simhashes(self.path)
+            self.ids = None if found.ids is None else Ids.of(found.ids)
+            self._take(found.simhashes, found.empty)
 
     def missing(self) -> npt.NDArray[np.int64] | None:
         """The places of those that are there, or None if all are."""
@@ -133,6 +158,12 @@ class SimhashFile:
     def _chunk(self, number: int, threads: int | None) -> tuple[int, Simhashes]:
         import numpy as np
 
+        first, values = self._whole_chunk(number, threads)
+        return first, values if self.bits == 64 else values & np.uint64(2**self.bits - 1)
+
+    def _whole_chunk(self, number: int, threads: int | None) -> tuple[int, Simhashes]:
+        import numpy as np
+
         first = number * (CHUNK_BYTES // 8)
         count = min(CHUNK_BYTES // 8, self.count - first)
         if self.kind == "binary":
@@ -159,7 +190,9 @@ class SimhashFile:
                 f"{self._name}: cannot read: its format has version {version}, wanted {_VERSION}",
                 hint="make it again with this version of roughly",
             )
-        self.bits, self.count, self._lengths = bits, count, lengths
+        self._own_bits, self.count, self._lengths = bits, count, lengths
+        self.bits = min(self.bits, bits)
+        self.ids, self.parameters = read_ids(self.path)
         ranks = _HEADER.size + blocks * BLOCK_BYTES
         self._ranks = self._map.array("<u8", ranks, blocks + 1)
         if int(self._ranks[-1]) != count:
@@ -180,7 +213,9 @@ class SimhashFile:
         )
         lengths = np.frombuffer(self._lengths, np.uint8)
         try:
-            values = _core.xor_blocks_decode(words, lengths, self.bits, threads_or_all(threads))
+            values = _core.xor_blocks_decode(
+                words, lengths, self._own_bits, threads_or_all(threads)
+            )
         except ValueError as error:
             raise DamageError(f"{self._name}: damaged: {error}", hint="make it again") from error
         first = int(self._ranks[begin])
@@ -198,14 +233,20 @@ class SimhashFile:
             if form == "parquet":
                 import pyarrow.parquet as pq
 
-                schema = pq.read_schema(self.path)
-                name = self._column_name(schema)
+                file = pq.ParquetFile(self.path)
+                name = self._column_name(file.schema_arrow)
                 table = pq.read_table(self.path, columns=[name])
+                if "id" in file.schema_arrow.names:
+                    self.ids = _parquet_ids(file, self._name)
+                self.parameters = parameters_of(file.schema_arrow)
             else:
                 import pyarrow.feather as feather
 
                 table = feather.read_table(self.path)
                 name = self._column_name(table.schema)
+                if "id" in table.column_names:
+                    self.ids = Ids.of(table.column("id").cast(pa.large_string()))
+                self.parameters = parameters_of(table.schema)
         except (pa.ArrowException, OSError) as error:
             raise DocumentError(
                 f"{self._name}: cannot read: {' '.join(str(error).split())[:200]}"
@@ -249,11 +290,30 @@ class SimhashFile:
         self.count = len(values)
 
 
+def _parquet_ids(file: pq.ParquetFile, name: str) -> Ids:
+    """Read by row groups: all ids may take more memory than all simhashes."""
+    import pyarrow as pa
+
+    def load(group: int) -> pa.Array:
+        try:
+            column = file.read_row_group(group, ["id"])["id"].cast(pa.large_string())
+        except (pa.ArrowException, OSError) as error:
+            why = " ".join(str(error).split())[:200]
+            raise DocumentError(f"{name}: cannot read its ids: {why}") from error
+        return column.combine_chunks()
+
+    sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+    return Ids(sizes, load)
+
+
 def write_compressed(path: str | os.PathLike[str], simhashes: Simhashes, bits: int = 64) -> None:
     """Writes simhashes, sorted, in the paper's blocks. Their positions are those in the order."""
     import numpy as np
 
+    bits = check_bits(bits)
     ordered = np.sort(simhashes)
+    if len(ordered):
+        check_simhash(int(ordered[-1]), bits)
     blocks, _, ranks, lengths = _core.xor_blocks_encode(ordered, bits)
     header = _HEADER.pack(_MAGIC, _VERSION, bits, len(ordered), len(ranks) - 1, lengths.tobytes())
     with checked_writer(Path(path)) as file:

@@ -48,7 +48,7 @@ SCHEMA = pa.schema(
 _KEY = b"roughly.simhash"
 _NONE = "-"
 _COMPRESSED = (".gz", ".zst", ".bz2")
-_PLAIN_LINE = re.compile(rb"([0-9a-fA-F]{16}|-)(\t|\r?\n|$)")
+_PLAIN_LINE = re.compile(rb"(?:[0-9a-fA-F]{16}|-)(?:\t|\r?$)")
 _SPECIAL = r'["\\\x00-\x1f]'  # what a JSON string cannot hold as it is
 _ROW_GROUP = 1 << 20
 
@@ -200,10 +200,12 @@ def is_simhash_file(path: str | Path) -> bool:
         if form == "binary":
             return os.path.isfile(path) and os.path.getsize(path) % 8 == 0
         with pa.input_stream(str(path), compression="detect") as stream:
-            first = stream.read(1 << 16).split(b"\n")[0]
+            lines = stream.read(1 << 16).split(b"\n")
         if form == "plain":
-            return _PLAIN_LINE.match(first) is not None
-        row = json.loads(first)
+            # A dash alone is none, but many a text begins with one.
+            telling = next((line for line in lines if line.strip() not in (b"", b"-")), lines[0])
+            return _PLAIN_LINE.match(telling) is not None
+        row = json.loads(lines[0])
         return isinstance(row, dict) and "simhash" in row
     except (OSError, ValueError, pa.ArrowException):
         return False
@@ -228,6 +230,12 @@ def read_simhashes(path: str | Path) -> SimhashTable:
         raise DocumentError(f"{shown}: cannot read: {reason(error)}") from error
     except pa.ArrowException as error:
         raise _wrong(shown, " ".join(str(error).split())[:200]) from error
+
+
+def parameters_of(schema: pa.Schema) -> SimhashParameters | None:
+    """What a table says of how its simhashes were made."""
+    metadata = (schema.metadata or {}).get(_KEY)
+    return None if metadata is None else SimhashParameters(**json.loads(metadata))
 
 
 def together(tables: Sequence[SimhashTable]) -> SimhashTable:
@@ -265,8 +273,7 @@ def _read_parquet(path: str, shown: str) -> SimhashTable:
     columns = [name for name in ("id", "simhash") if name in schema.names]
     table = pq.read_table(path, columns=columns)
     ids = table["id"].cast(pa.string()) if "id" in columns else None
-    metadata = (schema.metadata or {}).get(_KEY)
-    parameters = None if metadata is None else SimhashParameters(**json.loads(metadata))
+    parameters = parameters_of(schema)
     column = table["simhash"]
     if pa.types.is_integer(column.type):
         empty = np.asarray(pc.is_null(column))
