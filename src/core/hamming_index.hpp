@@ -72,10 +72,10 @@ class HammingIndex {
     // take(query number, distinct values within k) for each; for a scan, positions instead.
     template <typename Take>
     void each(std::span<const uint64_t> queries, Take&& take) const {
-        FoundValues found[most_together];
+        std::vector<FoundValues> found(std::min(most_together, queries.size()));
         for (size_t begin = 0; begin < queries.size(); begin += most_together) {
             const size_t count = std::min(most_together, queries.size() - begin);
-            search(queries.subspan(begin, count), found);
+            search(queries.subspan(begin, count), found.data());
             for (size_t i = 0; i < count; ++i) take(begin + i, found[i].finish());
         }
     }

@@ -317,6 +317,7 @@ class PointerTable final : public HammingTable {
             const uint64_t* words = first.lower + (group << pointer_group_bits) * first.width / 64;
             __builtin_prefetch(words);
             __builtin_prefetch(words + 8);
+            __builtin_prefetch(words + 11);
             self->groups->push_back({query, group});
         }
         // Near in the lower bits: rare enough to look for the others.

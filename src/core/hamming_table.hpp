@@ -59,7 +59,7 @@ class FoundValues {
 };
 
 // Queries that wait for memory together.
-inline constexpr size_t most_together = 8;
+inline constexpr size_t most_together = 64;
 
 // Any thread may ask.
 class HammingTable {
