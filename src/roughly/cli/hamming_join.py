@@ -163,7 +163,7 @@ class _Output:
         if self._ids != (None, None):
             ids = [
                 [None] * len(places) if known is None else known.take(places)
-                for known, places in zip(self._ids, numbers, strict=False)
+                for known, places in zip(self._ids, (chunk.query, chunk.stored), strict=True)
             ]
         if self._writer is not None:
             import pyarrow as pa

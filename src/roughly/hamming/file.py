@@ -84,6 +84,8 @@ def write_parts(path: Path, parts: Parts) -> None:
 
 def read_parts(path: Path, threads: int | None = None) -> tuple[Parts, CheckedMap]:
     """The parts of an index in a file, mapped and checked."""
+    if path.is_dir():
+        raise _foreign(path, "it is a directory, not a Hamming index")
     if path.is_file() and not sidecar(path).exists():
         # A file of something else is told apart from one of ours that lost its checksums.
         with path.open("rb") as file:
@@ -162,8 +164,8 @@ def _aligned(place: int) -> int:
     return -(-place // _ALIGNED) * _ALIGNED
 
 
-def _foreign(path: Path) -> DamageError:
+def _foreign(path: Path, why: str = "it is not a Hamming index") -> DamageError:
     return DamageError(
-        f"{printable(str(path))}: cannot read: it is not a Hamming index",
+        f"{printable(str(path))}: cannot read: {why}",
         hint="make one with roughly hamming build",
     )

@@ -91,9 +91,7 @@ def write_ids(path: Path, ids: Ids, parameters: SimhashParameters | None) -> Non
 
     from roughly.storage.arrow_file import arrow_writer
 
-    cuts = [
-        [min(_BATCH, size - begin) for begin in range(0, size, _BATCH)] for size in ids.sizes()
-    ]
+    cuts = [[min(_BATCH, size - begin) for begin in range(0, size, _BATCH)] for size in ids.sizes()]
     about = {
         "belongs_to": _digest(path),
         "sizes": [size for piece in cuts for size in piece],  # of the batches

@@ -157,13 +157,15 @@ class HammingIndex:
         """Of one simhash: the positions of all stored ones within k bits, ascending. Of an array:
         (offsets, positions), where those of the i-th are positions[offsets[i]:offsets[i + 1]];
         that is the fastest way to ask for many, and takes all cores unless `threads` says how
-        many."""
+        many. Nothing is near a missing one."""
         if type(simhash) is int and 0 <= simhash <= self._largest:
             return self._find(simhash)
         if isinstance(simhash, int) or not hasattr(simhash, "__len__"):
             return self._find(check_simhash(simhash, self.bits))
-        queries = all_present(simhash, self.bits)
+        queries, asked = present(simhash, self.bits)
         offsets, positions = self._tables.find_many(queries, threads_or_all(threads))
+        if asked is not None:
+            offsets = _spread(offsets, asked, len(simhash))
         return offsets, self._rows(positions)
 
     def _find_row(self, simhash: int) -> npt.NDArray[np.int64]:
@@ -271,15 +273,15 @@ def present(
     return simhash_array(simhashes, bits), None
 
 
-def all_present(simhashes: Any, bits: int = 64) -> npt.NDArray[np.uint64]:
-    """The simhashes of an array in which none may be missing."""
-    values, rows = present(simhashes, bits)
-    if rows is not None:
-        raise ParameterError(
-            f"simhashes: {len(simhashes) - len(rows):,} of {len(simhashes):,} are missing",
-            hint="leave out the documents without a simhash",
-        )
-    return values
+def _spread(
+    offsets: npt.NDArray[np.int64], rows: npt.NDArray[np.int64], count: int
+) -> npt.NDArray[np.int64]:
+    """The offsets of `count` answers, of which all but those at `rows` are empty."""
+    import numpy as np
+
+    sizes = np.zeros(count + 1, np.int64)
+    sizes[rows + 1] = np.diff(offsets)
+    return np.cumsum(sizes)
 
 
 def _shapes(design: Design, coding: str, count: int) -> list[Shape]:

@@ -83,7 +83,8 @@ def _check_chunks(stored: Any, begin: int, end: int | None) -> None:
     empty = end is not None and begin >= end
     if begin < 0 or empty or begin >= max(1, there):
         raise ParameterError(
-            f"chunks: there are none: {begin}:{'' if end is None else end}, wanted some of 0:{there}",
+            f"chunks: there are none: {begin}:{'' if end is None else end}, wanted some of"
+            f" 0:{there}",
             hint="the first chunk, and the one after the last",
         )
 

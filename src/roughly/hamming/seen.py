@@ -22,14 +22,14 @@ from roughly.documents.file import printable
 from roughly.errors import MismatchError, ParameterError
 from roughly.hamming.cost import memory_blocks
 from roughly.hamming.design import MOST_SIMHASHES, check_bits, check_k, check_simhash
-from roughly.hamming.index import HammingIndex, Match, all_present
+from roughly.hamming.index import HammingIndex, Match, present
 from roughly.hamming.seen_log import SeenLog, begin_log, read_log
 from roughly.hamming.seen_manifest import (
     NAME,
     Manifest,
     damaged,
     read_manifest,
-    refuse_remains,
+    refuse_others,
     remove_unnamed,
 )
 from roughly.parameters import check_integer
@@ -51,6 +51,7 @@ _MERGE_RATIO = 8
 # The most that is decided, and logged, in one piece.
 _PIECE = 1 << 16
 _NONE = 65  # a distance beyond every k
+_MISSING = -2  # the answer for what is no simhash
 
 
 class SeenIndex:
@@ -72,6 +73,7 @@ class SeenIndex:
         self._work = threading.Condition(self._guard)
         self._closed = False
         self._failure: BaseException | None = None
+        refuse_others(self._directory)
         self._writer = WriterLock(self._directory)
         self._writer.__enter__()
         try:
@@ -98,12 +100,17 @@ class SeenIndex:
                         hint=f"open it with {name} = {found}",
                     )
         else:
-            refuse_remains(self._directory)
+            refuse_others(self._directory)
             self._manifest = Manifest(self._bits, self._k)
             self._manifest.write(self._directory)
         remove_unnamed(self._directory, self._manifest)
         self._segments = [self._segment(*one) for one in self._manifest.segments]
-        frames = [f for log in self._manifest.logs for f in read_log(self._directory / log)]
+        synced = self._manifest.synced
+        frames = [
+            frame
+            for log in self._manifest.logs
+            for frame in read_log(self._directory / log, synced.get(log, 0))
+        ]
         values = np.concatenate(frames) if frames else np.empty(0, np.uint64)
         # Whatever was wrong at the end of a log is behind us: a new one takes over.
         old = self._manifest.logs
@@ -112,6 +119,7 @@ class SeenIndex:
         self._frozen: _core.HammingMemory | None = None
         self._log = self._begin_log(values)
         self._manifest.logs = [self._log.path.name]
+        self._note_synced()
         self._manifest.write(self._directory)
         for log in old:
             remove(self._directory / log)
@@ -132,26 +140,39 @@ class SeenIndex:
     def _begin_log(self, values: Simhashes) -> SeenLog:
         return begin_log(self._directory / self._manifest.new_name("log"), values)
 
+    def _note_synced(self) -> None:
+        """For the next manifest: how much of the log is on the disk."""
+        self._manifest.synced[self._log.path.name] = self._log.synced_size
+
     # --- asking -----------------------------------------------------------------------------------
 
     @overload
-    def seen(self, simhash: int) -> Match | None: ...
+    def seen(self, simhash: int | None) -> Match | None: ...
     @overload
     def seen(self, simhash: Any) -> npt.NDArray[np.int64]: ...
     def seen(self, simhash: Any) -> Match | npt.NDArray[np.int64] | None:
         """Of one simhash: the nearest of those added before within k bits (of equally near ones the
         first), or None, and then it is added. Of an array: the position of the match for each, -1
-        where it was added; as if they were asked one after the other."""
+        where it was added; as if they were asked one after the other. Missing ones, of documents
+        without features, are like no other and are not added: None, in an array -2."""
+        if simhash is None:
+            return None
         if isinstance(simhash, int) or not hasattr(simhash, "__len__"):
             return self._decide_one(check_simhash(simhash, self._bits))
         import numpy as np
 
-        asked = all_present(simhash, self._bits)
+        asked, rows = present(simhash, self._bits)
         if len(asked) <= _PIECE:
-            return self._decide(asked)[0]
-        pieces = [asked[i : i + _PIECE] for i in range(0, len(asked), _PIECE)]
-        with self._guard:
-            return np.concatenate([self._decide(piece)[0] for piece in pieces])
+            answers = self._decide(asked)[0]
+        else:
+            pieces = [asked[i : i + _PIECE] for i in range(0, len(asked), _PIECE)]
+            with self._guard:
+                answers = np.concatenate([self._decide(piece)[0] for piece in pieces])
+        if rows is None:
+            return answers
+        found = np.full(len(simhash), _MISSING, np.int64)
+        found[rows] = answers
+        return found
 
     def find(self, simhash: int) -> npt.NDArray[np.int64]:
         """The positions of all within k bits, ascending."""
@@ -178,6 +199,13 @@ class SeenIndex:
     def k(self) -> int:
         return self._k
 
+    def __repr__(self) -> str:
+        closed = ", closed" if self._closed else ""
+        return (
+            f"SeenIndex({str(self._directory)!r}, {len(self):,} simhashes, bits={self._bits},"
+            f" k={self._k}{closed})"
+        )
+
     def simhashes(self) -> Simhashes:
         """All simhashes by position."""
         import numpy as np
@@ -191,9 +219,9 @@ class SeenIndex:
     # --- adding -----------------------------------------------------------------------------------
 
     def add(self, simhashes: Any) -> None:
-        """Adds all of them, whatever was seen; for filling an index. Very many are sealed at
-        once."""
-        values = all_present(simhashes, self._bits)
+        """Adds all of them, whatever was seen; for filling an index. Missing ones are left out.
+        Very many are sealed at once."""
+        values, _ = present(simhashes, self._bits)
         with self._guard:
             self._check_open()
             if len(values) < self._capacity:
@@ -215,7 +243,7 @@ class SeenIndex:
         """Waits until everything that was added is on the disk: a power loss takes none of it."""
         with self._guard:
             self._check_open()
-            self._log.sync()
+            self._sync()
 
     def close(self) -> None:
         """Ends the work in the background and lets go of the directory; everything is kept."""
@@ -225,9 +253,18 @@ class SeenIndex:
             self._closed = True
             self._work.notify_all()
         self._worker.join()
+        try:
+            self._sync()
+            self._log.close()
+        finally:
+            self._writer.__exit__(None, None, None)
+
+    def _sync(self) -> None:
+        """Everything on the disk, and written down that it is."""
         self._log.sync()
-        self._log.close()
-        self._writer.__exit__(None, None, None)
+        if self._manifest.synced.get(self._log.path.name) != self._log.synced_size:
+            self._note_synced()
+            self._manifest.write(self._directory)
 
     def __enter__(self) -> SeenIndex:
         return self
@@ -329,8 +366,12 @@ class SeenIndex:
 
         if not len(self._memory):
             return
+        # A sync after this is one of the new log alone.
+        self._log.sync()
+        self._note_synced()
         log = self._begin_log(np.empty(0, np.uint64))
         self._manifest.logs.append(log.path.name)
+        self._manifest.synced[log.path.name] = log.synced_size
         self._manifest.write(self._directory)
         self._log.close()
         self._log = log
@@ -366,6 +407,7 @@ class SeenIndex:
             self._frozen = None
             self._manifest.segments.append((name, len(index)))
             old, self._manifest.logs = self._manifest.logs[:-1], self._manifest.logs[-1:]
+            self._note_synced()
             self._manifest.write(self._directory)
             for log in old:
                 remove(self._directory / log)

@@ -10,7 +10,8 @@
 A frame is one write to the file, so a killed process leaves whole frames and at most one that is
 cut short, whose call had not returned. What is wrong with a log is damage, with two exceptions that
 only lose calls which may be lost: the last frame may be cut short; and if the machine was started
-anew since, everything after the last mark may be missing or wrong.
+anew since, everything after the last mark may be missing or wrong. What was synced is neither: the
+manifest says how long a log was then, and a shorter one is damaged.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class SeenLog:
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
             self._descriptor = os.open(path, flags, 0o666)
         self._size = 0
+        self.synced_size = 0  # bytes that are on the disk
         self._mark = False
         self._write(_summed(_HEADER.pack(_MAGIC, _VERSION, this_boot())))
 
@@ -78,6 +80,7 @@ class SeenLog:
         """Waits until everything is on the disk."""
         with writing(self.path):
             os.fsync(self._descriptor)
+        self.synced_size = self._size
         # Written with the next frame: a mark on the disk means that the sync before it was done.
         self._mark = True
 
@@ -98,14 +101,16 @@ class SeenLog:
         self._size += len(data)
 
 
-def read_log(path: Path) -> list[Simhashes]:
-    """The simhashes of a log, frame by frame."""
+def read_log(path: Path, synced_size: int = 0) -> list[Simhashes]:
+    """The simhashes of a log, frame by frame; so many bytes of it were synced at least."""
     import numpy as np
 
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
         raise damaged(path, "it is missing") from error
+    if len(data) < synced_size:
+        raise damaged(path, f"it has {len(data):,} bytes, wanted {synced_size:,} or more")
     begin = _HEADER.size + _SUM.size
     if len(data) < begin or not _is_summed(data, 0, _HEADER.size):
         # A log is in use once its header is synced.

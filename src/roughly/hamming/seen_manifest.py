@@ -13,7 +13,7 @@ from pathlib import Path
 from roughly import _core
 from roughly.documents.file import printable, reason
 from roughly.errors import DamageError, DocumentError
-from roughly.storage.durable import remove, remove_leftovers, write_durably
+from roughly.storage.durable import finished_names, remove, remove_leftovers, write_durably
 
 NAME = "seen.json"
 _VERSION = 1
@@ -28,6 +28,7 @@ class Manifest:
     next_number: int = 1  # for the name of the next file
     segments: list[tuple[str, int]] = field(default_factory=list)  # file, simhashes
     logs: list[str] = field(default_factory=list)  # the last one is being written
+    synced: dict[str, int] = field(default_factory=dict)  # bytes of each log that are on the disk
 
     def new_name(self, kind: str) -> str:
         number = self.next_number
@@ -43,6 +44,7 @@ class Manifest:
                 "next": self.next_number,
                 "segments": self.segments,
                 "logs": self.logs,
+                "synced": {name: self.synced.get(name, 0) for name in self.logs},
             }
         ).encode()
         write_durably(directory / NAME, body + f"\n{_core.crc32c(body):08x}\n".encode())
@@ -64,13 +66,26 @@ def read_manifest(directory: Path) -> Manifest:
             hint="use the version of roughly that made it",
         )
     segments = [(name, count) for name, count in found["segments"]]
-    return Manifest(found["bits"], found["k"], found["next"], segments, found["logs"])
+    synced = found.get("synced", {})
+    return Manifest(found["bits"], found["k"], found["next"], segments, found["logs"], synced)
 
 
-def refuse_remains(directory: Path) -> None:
-    """Raises if there are files of an index without its manifest: it is written before them."""
-    if any(directory.glob("log-*")) or any(directory.glob("segment-*")):
+def refuse_others(directory: Path) -> None:
+    """Raises unless an index is there, or can be made there: nothing is put among the files of
+    anything else, and files of an index without its manifest, which is written before them, are
+    damage."""
+    shown = printable(str(directory))
+    if directory.exists() and not directory.is_dir():
+        raise DocumentError(f"{shown}: no index: it is no directory", hint="name a directory")
+    names = finished_names(directory) if directory.exists() else set()
+    if NAME in names or names <= {"lock"}:
+        return
+    if any(name.startswith(("log-", "segment-")) for name in names):
         raise damaged(directory / NAME, "it is missing")
+    raise DocumentError(
+        f"{shown}: no index: the directory has other files, as {printable(min(names - {'lock'}))}",
+        hint="name a new directory, or an empty one",
+    )
 
 
 def damaged(path: Path, why: str) -> DamageError:

@@ -35,8 +35,8 @@ from roughly import _core
 from roughly.documents.file import printable, reason
 from roughly.errors import DamageError, DocumentError, ParameterError
 from roughly.hamming.design import check_bits, check_simhash
-from roughly.parameters import threads_or_all
 from roughly.hamming.id_file import Ids, read_ids
+from roughly.parameters import threads_or_all
 from roughly.simhashing.parameters import SimhashParameters
 from roughly.simhashing.simhash_file import is_simhash_file, parameters_of, read_simhashes
 from roughly.storage.checked import CheckedMap, checked_writer

@@ -232,7 +232,7 @@ def _row(x: Axis, row: Row, at: float) -> str:
     strong = " strong" if row.strong else ""
     text = (
         f'<text class="tick{strong}" x="{_ROW_LABELS - 12}" y="{at + 4:.0f}" text-anchor="end">'
-        f"{line(row.label, 24)}</text>"
+        f"{line(row.label, 25)}</text>"
         f'<path class="grid" d="M{_ROW_LABELS} {at:.0f}H{WIDTH - _RIGHT}"/>'
     )
     if row.value <= 0:

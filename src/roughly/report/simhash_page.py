@@ -68,7 +68,13 @@ def evaluation_page(points: Sequence[Point], judged: Sequence[Judged], title: st
     )
     headline = f"k = {best.k}: precision {_value(best.precision)}, recall {_value(best.recall)}"
     return _page(
-        "evaluate", title, headline, facts, told, _precision_recall(points), _choices(judged)
+        "evaluate",
+        title,
+        headline,
+        facts,
+        told,
+        _precision_recall(points) + _choice_plot(judged),
+        _choices(judged),
     )
 
 
@@ -198,6 +204,36 @@ def _precision_recall(points: Sequence[Point]) -> str:
     return figure("precision-recall", title, drawn, caption, table(head, rows))
 
 
+def _choice_plot(judged: Sequence[Judged]) -> str:
+    """How well each choice tells near duplicates from other pairs (6 E)."""
+    if not judged:
+        return ""
+    title = "Other features and weights"
+    if all(each.separation is None for each in judged):
+        return nothing("choice-plot", title, "There are not both true and false pairs.")
+    groups: dict[str, list[plot.Row]] = {}
+    best = max(each.separation or 0.0 for each in judged)
+    for each in judged:
+        features, _, others = each.name.partition(", ")
+        kind = features.partition(":")[0]
+        label = (others or "by count") if features == kind else each.name
+        value = each.separation or 0.0
+        said = f"{each.name}: separation {share(value, 3)}, F1 {share(each.best.f1, 3)}"
+        hue = "ours" if value == best else "paper"
+        groups.setdefault(kind, []).append(plot.Row(label, value, hue, said, value == best))
+    drawn = plot.dots_in_rows(
+        "choice-plot",
+        title,
+        "Separation of near duplicates from other pairs for each choice of features and weights.",
+        plot.Axis("separation, 0.5 is chance", 0, 1),
+        list(groups.items()),
+    )
+    rows = [(line(each.name, 60), _number(each.separation)) for each in judged]
+    caption = "Section 6 E of the paper: the same labelled pairs, judged by other simhashes."
+    head = ("Features and weights", "Separation")
+    return figure("choice-plot", title, drawn, caption, table(head, rows))
+
+
 # --- sections -------------------------------------------------------------------------------------
 
 
@@ -251,7 +287,7 @@ def _choices(judged: Sequence[Judged]) -> str:
     rows = [
         (
             line(each.name, 60),
-            "unknown" if each.separation is None else share(each.separation, 3),
+            _number(each.separation),
             _value(each.at_paper_k.precision),
             _value(each.at_paper_k.recall),
             f"{each.best.k}",
@@ -274,8 +310,12 @@ def _choices(judged: Sequence[Judged]) -> str:
     )
 
 
+def _number(value: float | None) -> str:
+    return "unknown" if value is None else share(value, 3)
+
+
 def _value(found: Share | None) -> str:
-    return "unknown" if found is None else share(found.value, 3)
+    return _number(None if found is None else found.value)
 
 
 def _interval(found: Share | None) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _KEY = b"roughly.frequencies"
 _FRACTION_BITS = 10  # of a weight
+_HINT = "make it with: roughly simhash INPUT... --count-frequencies FILE"
 
 
 class DocumentFrequencies:
@@ -113,14 +114,18 @@ class DocumentFrequencies:
         if not Path(path).exists():
             raise DocumentError(
                 f"{printable(str(path))}: cannot read: no such file",
-                hint="make it with: roughly simhash INPUT... --count-frequencies FILE",
+                hint=_HINT,
+            )
+        if not _is_arrow(Path(path)):
+            raise DamageError(
+                f"{printable(str(path))}: no frequencies: it is no Arrow file", hint=_HINT
             )
         file = ArrowFile(Path(path))
         metadata = (file.schema.metadata or {}).get(_KEY)
         if metadata is None:
             raise DamageError(
                 f"{printable(str(path))}: no frequencies: it is another kind of Arrow file",
-                hint="make it with: roughly simhash INPUT... --count-frequencies FILE",
+                hint=_HINT,
             )
         about = json.loads(metadata)
         table = file.table().combine_chunks()
@@ -130,6 +135,22 @@ class DocumentFrequencies:
             table["documents"].to_numpy(),
             about["documents"],
         )
+
+
+def _is_arrow(path: Path) -> bool:
+    """Whether a file was meant as an Arrow file, whatever became of it; with checksums beside it
+    is one of ours, and these say what is wrong."""
+    from roughly.storage.checked import sidecar
+
+    if path.is_dir():
+        return False
+    if sidecar(path).exists():
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(6) == b"ARROW1"
+    except OSError:
+        return True  # reading it will say why not
 
 
 def idf_weights(counts: npt.NDArray[np.uint32], documents: int) -> npt.NDArray[np.uint32]:

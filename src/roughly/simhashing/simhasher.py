@@ -205,7 +205,8 @@ class Simhasher:
         else:
             source, weighed, ends = [], [], [0]
             for row in rows:
-                for feature, weight in row.items() if isinstance(row, Mapping) else row:
+                for pair in row.items() if isinstance(row, Mapping) else row:
+                    feature, weight = _pair(pair)
                     source.append(feature_bytes(feature))
                     weighed.append(weight)
                 ends.append(len(source))
@@ -282,6 +283,24 @@ def _html_flags(batch: pa.RecordBatch) -> npt.NDArray[np.uint8]:
     import numpy as np
 
     return np.asarray(batch["html"].to_numpy(zero_copy_only=False), np.uint8)
+
+
+def _pair(pair: Any) -> tuple[Any, float]:
+    """A feature and its weight, if this is both."""
+    if isinstance(pair, str | bytes) or not hasattr(pair, "__len__") or len(pair) != 2:
+        raise ParameterError(
+            f"features: not a pair: {pair!r:.200}, wanted a feature and its weight",
+            hint="give pairs, as [('a', 2.0), ('b', 1.0)], or a mapping, as {'a': 2.0, 'b': 1.0}",
+        )
+    feature, weight = pair
+    try:
+        if isinstance(weight, str | bytes):
+            raise TypeError
+        return feature, float(weight)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ParameterError(
+            f"weight: wrong type: {weight!r:.200} of {feature!r:.200}, wanted a number"
+        ) from error
 
 
 def _check_weights(weights: npt.NDArray[np.float64]) -> None:
