@@ -9,6 +9,7 @@ import pytest
 
 import roughly
 from roughly.cli.main import main
+from roughly.simhashing.sensitivity import CHOICES
 from roughly.simhashing.simhash_file import read_simhashes
 
 PAGES = {
@@ -144,13 +145,45 @@ def test_frequencies(shell: Shell, folder: Path) -> None:
         (["--plain", "-o", "x.txt"], "--plain: cannot stand beside x.txt"),
         (["--frequencies", "x", "--weights", "once"], "--weights: cannot stand beside"),
         (["--count-frequencies", "x", "-o", "y"], "--output: cannot stand beside"),
+        (["--count-frequencies", "x", "--frequencies", "y"], "--frequencies: cannot stand beside"),
+        (["--count-frequencies", "x", "--weights", "once"], "--weights: cannot stand beside"),
+        (["--frequencies", "in.jsonl"], "in.jsonl: no frequencies: it is no Arrow file"),
+        (["--frequencies", "."], ".: no frequencies: it is no Arrow file"),
+        (["-o", "in.jsonl", "--force"], "in.jsonl is one of the inputs"),
+        (["--count-frequencies", "in.jsonl", "--force"], "in.jsonl is one of the inputs"),
+        (["-o", ".", "--force"], ".: cannot write: it is no name of a file"),
         (["-o", "x.jsonl.gz"], "compressed simhashes are not to be had"),
         (["--stop-words", "missing.txt"], "missing.txt: cannot read"),
     ],
 )
 def test_errors(shell: Shell, folder: Path, arguments: list[str], message: str) -> None:
+    before = (folder / "in.jsonl").read_bytes()
     assert message in shell.error("simhash", "in.jsonl", *arguments)
+    assert (folder / "in.jsonl").read_bytes() == before
     assert sorted(path.name for path in folder.iterdir()) == ["in.jsonl"]
+
+
+def test_what_was_read_is_told(shell: Shell, folder: Path) -> None:
+    """The guess, what was skipped by name, and ids that are there twice."""
+    rows = [{"url": "a", "text": "one two"}, {"url": "a", "text": "three"}, {"url": "b"}]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for command in (["simhash"], ["hamming", "distribution"], ["hamming", "sample"]):
+        shell.ok(*command, "rows.jsonl")
+        assert "read text=text (guessed), id=url (guessed) from 1 source" in shell.said
+        assert "1 skipped" in shell.said
+        assert "rows.jsonl, line 3" in shell.said
+        assert "1 repeated ids were numbered, as id#2" in shell.said
+    shell.ok("simhash", "in.jsonl", "-o", "ids.parquet", "--quiet")
+    shell.ok("simhash", "ids.parquet")
+    assert "text=id (guessed)" in shell.said
+
+
+def test_frequencies_that_lost_their_checksums(shell: Shell, folder: Path) -> None:
+    shell.ok("simhash", "in.jsonl", "--count-frequencies", "f.arrow", "--quiet")
+    (folder / "f.arrow.crc32c").unlink()
+    assert "f.arrow.crc32c: damaged" in shell.error(
+        "simhash", "in.jsonl", "--frequencies", "f.arrow"
+    )
 
 
 # --- the figures ----------------------------------------------------------------------------------
@@ -256,8 +289,14 @@ def test_sample_then_evaluate(shell: Shell, folder: Path, crawl: Path) -> None:
         "hamming", "evaluate", "labels.jsonl", "crawl.jsonl", "--choices", "--html", "page.html"
     )
     page = (folder / "page.html").read_text()
-    assert page.count("<svg") == 1
+    assert page.count("<svg") == 2
     assert "terms, stop words, stems" in page
+    # Every choice has its dot, under the heading of its features.
+    drawn = page.partition('aria-labelledby="choice-plot-title')[2].partition("</svg>")[0]
+    assert drawn.count("<circle") == len(CHOICES)
+    for heading in ("terms", "phrases", "shingles"):
+        assert f">{heading}</text>" in drawn
+    assert ">stop words, stems, tf-idf</text>" in drawn
 
 
 def test_sample_to_a_file(shell: Shell, folder: Path, crawl: Path) -> None:
@@ -275,5 +314,63 @@ def test_evaluate_errors(shell: Shell, folder: Path) -> None:
     )
     shell.ok("hamming", "evaluate", "labels.jsonl", "in.jsonl")
     (folder / "labels.jsonl").write_text('{"a": "a", "b": "z", "label": "true"}\n')
-    assert "z: no simhash" in shell.error("hamming", "evaluate", "labels.jsonl", "in.jsonl")
+    shell.ok("simhash", "in.jsonl", "-o", "in.parquet", "--quiet")
+    assert "z: no simhash" in shell.error("hamming", "evaluate", "labels.jsonl", "in.parquet")
     assert main(["hamming"]) == 2
+
+
+def test_simhashes_are_no_documents(shell: Shell, folder: Path) -> None:
+    """Neither beside documents nor in place of them."""
+    (folder / "out").mkdir()
+    shell.ok("simhash", "in.jsonl", "-o", "out/1.parquet", "--quiet")
+    shell.ok("simhash", "in.jsonl", "-o", "out/2.txt", "--quiet")
+    for command in ("distribution", "sample"):
+        for other in ("out/1.parquet", "out/2.txt", "out", "out/*"):
+            said = shell.error("hamming", command, "in.jsonl", other)
+            assert "cannot stand beside in.jsonl: it holds simhashes, the other documents" in said
+    # Found in a directory, or by a pattern, they are what they are when named.
+    for inputs in (["out"], ["out/*"], ["out/1.parquet", "out/2.txt"]):
+        text = shell.ok("hamming", "distribution", *inputs)
+        assert "8 simhashes, 3 different; 2 documents" in text
+    text = shell.ok("hamming", "distribution", "in.jsonl", "out/1.parquet", "--text-field", "id")
+    assert "10 simhashes" in text
+    shell.ok("hamming", "build", "out/1.parquet", "-o", "x.hamming")
+    shell.ok("hamming", "build", "out/1.parquet", "-o", "x.xor", "--compressed")
+    for name in ("x.hamming", "x.xor"):
+        for words in (["hamming", "distribution"], ["hamming", "sample"], ["simhash"]):
+            assert f"{name}: cannot read: it begins with b'RGHLY" in shell.error(*words, name)
+    # A text may begin with a dash.
+    (folder / "list.txt").write_text("-\none two three\n")
+    assert "1 simhashes" in shell.ok("hamming", "distribution", "list.txt")
+
+
+def test_evaluate_refuses_what_it_would_ignore(shell: Shell, folder: Path) -> None:
+    (folder / "labels.jsonl").write_text('{"a": "a", "b": "b", "label": "true", "distance": 0}\n')
+    shell.ok("simhash", "in.jsonl", "-o", "in.parquet", "--quiet")
+    evaluate = ("hamming", "evaluate", "labels.jsonl")
+    assert "--features: cannot do without documents" in shell.error(
+        *evaluate, "--features", "terms", "--stem", "english"
+    )
+    assert "--text-field: cannot do without" in shell.error(*evaluate, "--text-field", "x")
+    assert "--features: cannot stand beside --choices" in shell.error(
+        *evaluate, "in.jsonl", "--choices", "--features", "shingles:4"
+    )
+    assert "--choices: cannot change simhashes: in.parquet holds no documents" in shell.error(
+        *evaluate, "in.parquet", "--choices"
+    )
+    assert "not allowed with" in shell.error(*evaluate, "--json", "--html", "x")
+    for name in ("labels.jsonl", "in.jsonl"):
+        said = shell.error(*evaluate, "in.jsonl", "--html", name, "--force")
+        assert f"{name} is one of the inputs" in said
+
+
+def test_sample_ranges(shell: Shell, crawl: Path) -> None:
+    sample = ("hamming", "sample", "crawl.jsonl")
+    said = shell.error(*sample, "--from", "5", "--to", "2")
+    assert "--from: out of range: 5, wanted at most 2, as in --to 2" in said
+    said = shell.error(*sample, "--to", "99")
+    assert "--to: out of range: 99, wanted at most 64" in said
+    shell.ok(*sample, "--from", "0", "--to", "64", "--each", "1")
+    assert "4,950 at 0, " in shell.said
+    assert re.search(r", none at [0-9]+ others$", shell.said, re.MULTILINE)
+    assert not re.search(r" 0 at ", shell.said)

@@ -124,6 +124,9 @@ def test_missing_simhashes_are_nobody_s_match(tmp_path: Path) -> None:
         index = HammingIndex(form)
         assert index.find(0).tolist() == [1, 2]
         assert index.nearest(0b111) == (1, 7, 0)
+        for asked in ([None, 0, None, None, 2**63 - 1], pa.array([None, 0, None, None, 2**63 - 1])):
+            offsets, positions = index.find(asked)
+            assert (offsets.tolist(), positions.tolist()) == ([0, 0, 2, 2, 2, 2], [1, 2])
         offsets, positions = index.find([0, 2**63 - 1])
         assert (offsets.tolist(), positions.tolist()) == ([0, 2, 2], [1, 2])
         index.save(tmp_path / "index")
@@ -202,7 +205,7 @@ def test_wrong_blocks_are_an_error_or_values(data: bytes, lengths: bytes) -> Non
 def test_refused(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match="no such file"):
         SimhashFile(tmp_path / "none")
-    odd = tmp_path / "odd"
+    odd = tmp_path / "odd.u64"
     odd.write_bytes(b"12345")
     with pytest.raises(DocumentError, match="it has 5 bytes, wanted a multiple of 8"):
         SimhashFile(odd)
@@ -225,3 +228,10 @@ def test_refused(tmp_path: Path) -> None:
         list(join([1], [1], 11))
     with pytest.raises(ParameterError, match="simhash: out of range: 300"):
         list(join([1], np.array([300], np.uint64), bits=8))
+    for begin, end in ((1, None), (0, 0), (3, 2), (-1, 1)):
+        with pytest.raises(ParameterError, match="chunks: there are none"):
+            list(join([1], [1], begin_chunk=begin, end_chunk=end))
+    assert len(list(join([1], [], end_chunk=1))) == 0
+    with pytest.raises(ParameterError, match="simhash: out of range: 300"):
+        write_compressed(tmp_path / "wide", np.array([300], np.uint64), 8)
+    assert not (tmp_path / "wide").exists()

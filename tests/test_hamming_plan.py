@@ -13,7 +13,15 @@ from roughly.cli.main import main
 from roughly.errors import ParameterError
 from roughly.hamming.cost import cost
 from roughly.hamming.design import Design, compact, paper, parse_design, probe_count
-from roughly.hamming.plan import choose, expected_matches, fewest_tables, most_key_bits, ours, plan
+from roughly.hamming.plan import (
+    choose,
+    expected_matches,
+    fewest_tables,
+    most_key_bits,
+    ours,
+    papers,
+    plan,
+)
 from tests.test_hamming import random
 
 PAPER = 2**34
@@ -162,3 +170,46 @@ def test_plan_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert found == {"key_bits": 16, "tables": 4, "design": "tables:4"}
     assert main(["hamming", "plan", "--documents", str(PAPER), "--tables", "16"]) == 0
     assert capsys.readouterr().out == ("16 tables have at least 28 leading bits: tables:4+4\n")
+
+
+def test_more_than_one_index_holds() -> None:
+    """All of several indexes are asked: each costs what one of its size does."""
+    most = 2**31 - 1
+    design = parse_design("compact:2", 64, 3)
+    one = cost(design, "elias-fano", most)
+    nine = cost(design, "elias-fano", 9 * most)
+    assert nine.find_ns == pytest.approx(9 * one.find_ns)
+    assert (nine.bytes, nine.probes) == (pytest.approx(9 * one.bytes), 9 * one.probes)
+    assert cost(design, "elias-fano", most + 1).find_ns > 1.5 * one.find_ns
+
+
+def test_a_plan_says_how_many_indexes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hamming", "plan", "--documents", str(PAPER), "-k", "3", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["indexes"] == 9
+    compact = next(each for each in found["designs"] if each["design"] == "compact:2")
+    alone = cost(parse_design("compact:2", 64, 3), "elias-fano", -(-PAPER // 9))
+    assert compact["find_seconds"] == pytest.approx(9 * alone.find_ns / 1e9)
+    assert main(["hamming", "plan", "--documents", str(PAPER)]) == 0
+    assert "in 9 indexes" in capsys.readouterr().out
+
+
+def test_what_does_not_fit_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    """Tables of 8 bytes and positions of 31 bits each: 20 tables of 2^34 take 2.8 TB."""
+    assert main(f"hamming plan --documents {PAPER} --memory 300G --json".split()) == 0
+    found = json.loads(capsys.readouterr().out)
+    names = [each["design"] for each in found["designs"]]
+    assert "tables:6" not in names and "scan" in names
+    assert all(each["bytes"] <= 300 << 30 for each in found["designs"])
+    assert found["recommended"] in names
+    # A small index needs little: a million simhashes of 8 bytes.
+    assert main("hamming plan --documents 1000000 --memory 9M".split()) == 0
+    assert "take " in capsys.readouterr().out
+    assert choose(1000, 16, 0, memory_bytes=7000).name != "scan"
+
+
+def test_no_design_twice() -> None:
+    assert [design.name for design in papers(64, 0)] == ["tables:1"]
+    assert [design.name for design in papers(64, 3)] == [
+        *("tables:6", "tables:4+4", "tables:5", "tables:4")
+    ]

@@ -15,7 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import roughly
-from roughly.errors import BusyError, DamageError, MismatchError, ParameterError
+from roughly.errors import (
+    BusyError,
+    DamageError,
+    DocumentError,
+    MismatchError,
+    ParameterError,
+)
 from roughly.hamming.seen_log import read_log
 from tests.optional import FULL
 from tests.reference import hamming as reference
@@ -117,10 +123,15 @@ def test_whatever_holds_simhashes(tmp_path: Path) -> None:
         index.add([2**64 - 1])
         assert index.seen([5, 2**63]).tolist() == [0, 0]
         assert index.seen(pa.array([2**64 - 1, 6], pa.uint64())).tolist() == [1, 0]
-        for missing in ([5, None], pa.array([5, None], pa.uint64())):
-            with pytest.raises(ParameterError, match="1 of 2 are missing"):
-                index.seen(missing)
-        for wrong in ("a", 1.5, None):
+        for missing in ([None, 5, 2**40], pa.array([None, 5, 2**40], pa.uint64())):
+            index = roughly.SeenIndex(tmp_path / str(id(missing)), 3)
+            index.add([None, 5])
+            assert index.seen(missing).tolist() == [-2, 0, 0]
+            assert index.seen([None, 2**60 - 1]).tolist() == [-2, -1]
+            assert index.seen(None) is None
+            assert index.simhashes().tolist() == [5, 2**60 - 1]
+            index.close()
+        for wrong in ("a", 1.5):
             with pytest.raises(ParameterError, match="simhash: out of range"):
                 index.seen(wrong)
 
@@ -195,8 +206,8 @@ def test_a_power_loss_loses_nothing_before_sync(
     index.seen(np.arange(10, 20, dtype=np.uint64))
     log = next(directory.glob("log-*"))
     whole = log.read_bytes()
-    index.close()
     manifest = (directory / "seen.json").read_bytes()
+    index.close()
     synced = len(whole) - 4 - 12 - 10 * 8 - 4  # without the mark and the last frame
     assert whole[synced : synced + 8] == b"MARKFRAM"
     for boot, wrong, kept in [
@@ -207,6 +218,8 @@ def test_a_power_loss_loses_nothing_before_sync(
         ("same", whole[:-20], 10),  # cut short: the call in flight
         ("same", whole[:-20] + bytes(20), None),
         ("other", whole[: synced - 20] + bytes(20) + whole[synced:], None),  # before the mark
+        ("other", whole[: synced - 1], None),  # cut before what was synced
+        ("same", whole[: synced - 1], None),
     ]:
         for path in directory.glob("log-*"):
             path.unlink()
@@ -246,6 +259,71 @@ def test_damage_is_noticed(tmp_path: Path) -> None:
         path.write_bytes(whole)
     with roughly.SeenIndex(directory, 3) as index:
         assert len(index) == 1025
+
+
+def test_a_log_cut_after_a_clean_end_is_damaged(tmp_path: Path) -> None:
+    """Wherever it is cut: what was closed is whole."""
+    directory = tmp_path / "a"
+    with roughly.SeenIndex(directory, 0, memory_simhashes=1000) as index:
+        for part in np.array_split(np.arange(1500, dtype=np.uint64), 30):
+            index.seen(part)
+        index.wait()
+    [log] = directory.glob("log-*")
+    whole = log.read_bytes()
+    for size in (0, 30, len(whole) // 2, len(whole) - 1):
+        log.write_bytes(whole[:size])
+        with pytest.raises(DamageError, match=f"{size:,} bytes, wanted {len(whole):,}"):
+            roughly.SeenIndex(directory, 0)
+    log.write_bytes(whole)
+    with roughly.SeenIndex(directory, 0) as index:
+        assert index.simhashes().tolist() == list(range(1500))
+
+
+def test_sync_is_of_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is about to be sealed is in a log that nobody writes to any more: it is synced too."""
+    synced: dict[str, int] = {}
+    fsync = os.fsync
+
+    def noting(descriptor: int) -> None:
+        name = os.readlink(f"/proc/self/fd/{descriptor}")
+        synced[Path(name).name] = os.fstat(descriptor).st_size
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    monkeypatch.setattr(roughly.SeenIndex, "_run", lambda self: None)  # nothing is sealed
+    index = roughly.SeenIndex(tmp_path / "a", 0, memory_simhashes=100)
+    index.add(np.arange(99, dtype=np.uint64))
+    index.add(np.arange(99, 101, dtype=np.uint64))
+    index.add(np.arange(101, 150, dtype=np.uint64))
+    index.sync()
+    logs = {path.name: path.stat().st_size for path in (tmp_path / "a").glob("log-*")}
+    assert len(logs) == 2
+    assert {name: synced[name] for name in logs} == logs
+    index.close()
+
+
+def test_other_directories_are_left_alone(tmp_path: Path) -> None:
+    other = tmp_path / "corpus"
+    other.mkdir()
+    (other / "corpus.json").write_text("{}")
+    (other / "lock").touch()
+    with pytest.raises(DocumentError, match="no index: the directory has other files, as corpus"):
+        roughly.SeenIndex(other, 3)
+    assert sorted(path.name for path in other.iterdir()) == ["corpus.json", "lock"]
+    assert (other / "lock").read_bytes() == b""
+    file = tmp_path / "docs.u64"
+    file.touch()
+    with pytest.raises(DocumentError, match="no index: it is no directory"):
+        roughly.SeenIndex(file, 3)
+    # An empty one will do, and what a process left that was killed at the beginning.
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / ".seen.json.part").touch()
+    (tmp_path / "new" / "lock").touch()
+    with roughly.SeenIndex(tmp_path / "new", 3) as index:
+        index.add([7])
+        name = str(tmp_path / "new")
+        assert repr(index) == f"SeenIndex({name!r}, 1 simhashes, bits=64, k=3)"
+    assert repr(index).endswith("k=3, closed)")
 
 
 def test_a_full_disk_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ import itertools
 import math
 import random
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -315,7 +316,14 @@ def test_given_features_in_every_shape() -> None:
     assert wanted == simhasher.simhash_features({"red": 2.5, "blue": 1})
     assert wanted == simhasher.simhash_features([("blue", 3), ("red", 7.5)])  # the same direction
     assert simhasher.simhash_features({"red": 1, "blue": -1}) is not None
+    assert simhasher.simhash_features([["blue", Fraction(3)], ("red", np.float32(7.5))]) == wanted
     assert simhasher.simhash_features({}) is None
+    for wrong in (["a", "b"], ["ab"], [("a",)], [("a", 1, 2)], [1], [None]):
+        with pytest.raises(ParameterError, match="features: not a pair"):
+            simhasher.simhash_features(wrong)
+    for weight in ("2", b"2", None, [1], 10**400):
+        with pytest.raises(ParameterError, match="weight: wrong type"):
+            simhasher.simhash_features({"a": weight})
     assert simhasher.simhash_features({"red": 0}) is None
     maps = pa.array([[("red", 2.5), ("blue", 1.0)], None, []], pa.map_(pa.string(), pa.float64()))
     assert list(simhasher.simhash_feature_batch(maps)) == [wanted, None, None]

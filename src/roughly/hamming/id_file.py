@@ -130,4 +130,4 @@ def read_ids(path: Path) -> tuple[Ids | None, SimhashParameters | None]:
 
 def _digest(path: Path) -> str:
     """Stands for the content of a checked file, by its checksums."""
-    return f"{_core.crc32c(sidecar(path).read_bytes()):08x}"
+    return _core.content_hash(sidecar(path).read_bytes())[:16]

@@ -66,6 +66,8 @@ class SimhashFile:
     def __init__(
         self, path: str | os.PathLike[str], column: str | None = None, bits: int = 64
     ) -> None:
+        import numpy as np
+
         self.path = Path(path)
         self._column = column
         self._name = printable(os.fspath(path))
@@ -109,7 +111,10 @@ class SimhashFile:
             self.count = self._size // 8
         else:
             self.kind = "text"
-            if self._size and not is_simhash_file(self.path):
+            if not self._size:
+                self._take(np.empty(0, np.uint64), np.empty(0, np.bool_))  # of no documents
+                return
+            if not is_simhash_file(self.path):
                 raise DocumentError(
                     f"{self._name}: no simhashes: its first line has none",
                     hint="roughly simhash makes them of documents; name a file of nothing but"
