@@ -1,5 +1,6 @@
-// The kernels of hamming_kernel.hpp, for files that define `popcount` and `select` (the place of
-// the n-th one of a word, n from 0). Everything is in their unnamed namespace.
+// The kernels of hamming_kernel.hpp, for files that define `popcount`, `select` (the place of the
+// n-th one of a word, n from 0) and `from_one` (a word without its lowest n ones). Everything is in
+// their unnamed namespace.
 
 // All ones, or none. Whatever depends on the values cannot be foretold, and a branch that is not
 // costs more than the rest of a probe; compilers keep arithmetic as it is.

@@ -137,7 +137,7 @@ def _bits_each(bits: int, table: Table, coding: str, count: int) -> float:
 
 
 # Nanoseconds of looking up a key in memory, of an entry in a bucket, and of one in a list.
-_LOOKUP_NS, _BUCKET_ENTRY_NS, _LIST_ENTRY_NS = 5.0, 0.7, 5.0
+_LOOKUP_NS, _BUCKET_ENTRY_NS, _LIST_ENTRY_NS = 5.0, 0.7, 25.0
 _MOST_KEY_BITS = 24
 
 
