@@ -8,6 +8,7 @@ UTF-8 are no category: null too, and counted.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
@@ -46,7 +47,7 @@ def category_value(value: Any) -> bytes | None:
         return json.dumps(float(value)).encode()
     if isinstance(value, date):
         return value.isoformat().encode()
-    if hasattr(value, "__iter__") and getattr(value, "ndim", 1):  # NumPy's numbers have it too
+    if isinstance(value, Iterable):
         return NO_CATEGORY
     text = str(value)
     return (text.lower() if text in ("True", "False") else text).encode("utf-8", "replace")
