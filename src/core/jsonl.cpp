@@ -55,6 +55,9 @@ int hex_digit(char c) {
 // whether it was well-formed.
 class LineParser {
    public:
+    // `data_end` is where the last line ends.
+    explicit LineParser(const char* data_end) : data_end_(data_end) {}
+
     // Calls field(name) for every key, which returns the column that wants the value or nullptr.
     template <typename Field>
     bool object(const char* begin, const char* end, Field&& field) {
@@ -161,7 +164,10 @@ class LineParser {
     // Begins where the line's part of the column begins, so a repeated key overwrites.
     bool value_into(JsonColumn& column) {
         const auto begin = static_cast<size_t>(column.offsets.back());
-        column.data.reserve(begin + static_cast<size_t>(end_ - p_));
+        // No column needs more than what is left of all lines, so none is moved again; memory that
+        // is not written to costs nothing.
+        if (column.data.capacity() < begin + static_cast<size_t>(end_ - p_))
+            column.data.reserve(begin + static_cast<size_t>(data_end_ - p_));
         uint8_t* out = column.data.data() + begin;
         JsonKind kind = JsonKind::string;
         if (p_ < end_ && *p_ == '"') {
@@ -258,6 +264,7 @@ class LineParser {
         return p_ > begin;
     }
 
+    const char* const data_end_;
     const char* p_ = nullptr;
     const char* end_ = nullptr;
     Buffer<uint8_t> passed_over_;  // where keys and unwanted strings are written
@@ -269,8 +276,8 @@ class LineParser {
 JsonlColumns read_jsonl(std::string_view data, std::span<const std::string_view> fields) {
     JsonlColumns result;
     result.columns.resize(fields.size());
-    LineParser parser;
     const char* const end = data.data() + data.size();
+    LineParser parser(end);
     for (const char* begin = data.data(); begin < end;) {
         const char* line_end = find(begin, end, '\n');
         const char* first = begin;

@@ -164,12 +164,18 @@ class Prober {
         // Of two with equally many elements the one that is later in document order probes.
         if (entry.count == count_ && other > document_) return;
         if (group_ != no_hub && group_ == entry.group) return;
-        const size_t needed = join_.rule.needed(count_, entry.count);
         // Behind their first common element lie at most so many more; at a later one of their
         // common elements the bound may be too small, but then they have met at the first.
-        if (std::min(left_, entry.count - entry.position) < needed) return;
+        if (!join_.rule.suffices(std::min(left_, entry.count - entry.position), count_,
+                                 entry.count))
+            return;
         seen_[other] = document_ + 1;
-        verify(other, needed, out);
+        if (!join_.signatures.empty()) {
+            const Signature& own = join_.signatures[document_];
+            const size_t most = own.most_common(join_.signatures[other], count_, entry.count);
+            if (!join_.rule.suffices(most, count_, entry.count)) return;
+        }
+        verify(other, join_.rule.needed(count_, entry.count), out);
     }
 
     void verify(uint32_t other, size_t needed, std::vector<Pair>& out) {

@@ -134,9 +134,9 @@ class SketchSet:
     def use_frequencies(self, frequencies: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> None:
         """Takes the frequencies, an array for each chunk, for what follows."""
 
-    def postings(self, measure: str, floor: tuple[int, int], level: int, begin: int, end: int, smallest_native: int, visited: bool, threads: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
+    def postings(self, measure: str, floor: tuple[int, int], level: int, begin: int, end: int, smallest_native: int, visited: bool, threads: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], bounds: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], signatures: Annotated[NDArray[numpy.uint64], dict(shape=(None, 8), order='C', device='cpu')]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
         """
-        Postings (key; position and document) by bucket, and where each bucket ends; writes the documents' elements at the level into counts.
+        Postings (key; position and document) by bucket, and where each bucket ends; writes the documents' elements at the level into counts and bounds, which has no fewer before, and what they look like from afar into signatures, if there are any.
         """
 
     def mass_keys(self, least_frequency: int, keys: int, begin: int, end: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]]:
@@ -209,7 +209,7 @@ class ListCollector:
 class LevelIndex:
     """Postings of one level by key, ready to be probed."""
 
-    def __init__(self, sketches: SketchSet, measure: str, floor: tuple[int, int], level: int, runs: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], hubs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], least_contained: int, first_bucket: int, last_bucket: int, threads: int) -> None: ...
+    def __init__(self, sketches: SketchSet, measure: str, floor: tuple[int, int], level: int, runs: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], signatures: Annotated[NDArray[numpy.uint64], dict(shape=(None, 8), order='C', device='cpu', writable=False)], hubs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], least_contained: int, first_bucket: int, last_bucket: int, threads: int) -> None: ...
 
     def probe(self, begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
         """Pairs found by documents from begin to end: a, b, common, sampled."""
@@ -217,6 +217,8 @@ class LevelIndex:
 POSTING_BUCKETS: int = 256
 
 NO_HUB: int = 4294967295
+
+SIGNATURE_WORDS: int = 8
 
 class JsonlColumns:
     """Fields of JSON Lines, a row a line that is not blank."""

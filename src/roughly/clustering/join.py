@@ -30,6 +30,7 @@ Hubs = npt.NDArray[np.uint32]  # NO_HUB where a document has none
 _Entries = npt.NDArray[np.uint64]  # a posting is a row of two: key; document and position
 _Ends = npt.NDArray[np.uint64]  # where each bucket of a run ends
 _ENTRY_BYTES = 16
+_SIGNATURE_BYTES = 8 * _core.SIGNATURE_WORDS
 
 NO_HUBS: Hubs = np.zeros(0, np.uint32)
 NO_PAIRS: PairTable = np.zeros((0, 4), np.uint32)
@@ -90,6 +91,9 @@ class Join:
         self._clock = Clock() if clock is None else clock
         self._set = sketches.taking_part(rows, budget.resident)
         self._step = sketches.documents_in(budget.resident // 4)
+        # No fewer elements than each document has at this level and coarser ones.
+        self._bounds: Rows = np.zeros(0, np.uint32)
+        self._bounds_level = 0
         self.disk_bytes = 0
         """The most that was on disk at once."""
         with self._clock("sort"):
@@ -170,9 +174,15 @@ class Join:
             advance(2 * documents)
             return
         smallest_native = int(natives.min())
+        if level < self._bounds_level or not len(self._bounds):
+            self._bounds = kept.copy()
+        self._bounds_level = level
         visited = bool((self._sketches.level[self._rows] < level).any())
         del kept, natives
         counts = np.zeros(documents, np.uint32)
+        # They spare most looks at sketches that are far below the floor, all over the files.
+        seen = documents if documents * _SIGNATURE_BYTES <= self._budget.postings // 2 else 0
+        signatures = np.zeros((seen, _core.SIGNATURE_WORDS), np.uint64)
         ratio = _ratio(floor)
         with _PostingRuns(self._budget, self._scratch) as runs:
             for begin, end in steps(documents, self._step):
@@ -187,6 +197,8 @@ class Join:
                         visited,
                         self._threads,
                         counts,
+                        self._bounds,
+                        signatures,
                     )
                     runs.add(*made)
                 self._release()
@@ -203,6 +215,7 @@ class Join:
                         level,
                         runs.slices(first, last),
                         counts,
+                        signatures,
                         hubs,
                         groups,
                         self._least_contained,
