@@ -134,6 +134,8 @@ class OwningSketchSet {
 
     const SketchSet& set() const { return set_; }
 
+    bool reads_files() const { return reader_.size() != 0; }
+
     const SketchSet& counted() const {
         if (frequencies_.size() != views_.size())
             throw std::invalid_argument("frequencies: not counted yet");
@@ -382,23 +384,40 @@ auto expand_lists(const OwningSketchSet& self, std::vector<Lists> lists,
     return to_table<uint32_t, 4>(std::move(pairs));
 }
 
-auto partners(const OwningSketchSet& self, std::string_view measure, Fraction floor,
-              InputArray<uint32_t> documents, InputArray<uint8_t> with, size_t begin, size_t end,
-              size_t threads) {
-    const JoinRule rule = join_rule(self.set(), measure, floor);
-    self.check_range(begin, end);
-    bool right = with.size() == self.set().count;
-    for (size_t i = 0; right && i < documents.size(); ++i)
-        right = documents.data()[i] < self.set().count;
-    if (!right) throw std::invalid_argument("partners: a document beyond the last one");
-    std::vector<Pair> pairs;
-    {
+// A PartnerFinder together with the arrays that it looks at.
+class OwningPartnerFinder {
+   public:
+    OwningPartnerFinder(const OwningSketchSet& sketches, std::string_view measure, Fraction floor,
+                        InputArray<uint32_t> documents, InputArray<uint8_t> marks)
+        : sketches_(sketches.set()), documents_(documents), marks_(marks) {
+        const JoinRule rule = join_rule(sketches_, measure, floor);
+        bool right = marks.size() == sketches_.count;
+        for (size_t i = 0; right && i < documents.size(); ++i)
+            right = documents.data()[i] < sketches_.count;
+        if (!right) throw std::invalid_argument("partners: a document beyond the last one");
         nb::gil_scoped_release release;
-        pairs = find_partners(self.set(), rule, {documents.data(), documents.size()},
-                              {with.data(), with.size()}, begin, end, threads);
+        finder_ = std::make_unique<PartnerFinder>(
+            sketches_, rule, std::span(documents.data(), documents.size()),
+            std::span(marks.data(), marks.size()));
     }
-    return to_table<uint32_t, 4>(std::move(pairs));
-}
+
+    auto find(size_t begin, size_t end, size_t threads) const {
+        if (begin > end || end > sketches_.count)
+            throw std::invalid_argument("partners: want a range of the set's documents");
+        std::vector<Pair> pairs;
+        {
+            nb::gil_scoped_release release;
+            pairs = finder_->find(begin, end, threads);
+        }
+        return to_table<uint32_t, 4>(std::move(pairs));
+    }
+
+   private:
+    SketchSet sketches_;
+    InputArray<uint32_t> documents_;
+    InputArray<uint8_t> marks_;
+    std::unique_ptr<PartnerFinder> finder_;
+};
 
 auto measure_pairs(const OwningSketchSet& self, std::string_view name, PairTable table,
                    size_t threads) {
@@ -427,6 +446,8 @@ void bind_sketch_set(nb::module_& module) {
              "document order; size, level: of all rows; smallest: the K of min:K, else 0; files: "
              "open "
              "file, which is closed in the end, and first byte of every chunk's values.")
+        .def_prop_ro("reads_files", &OwningSketchSet::reads_files,
+                     "Whether single sketches are read from their files, and not used in place.")
         .def("elements", &elements, "Elements of all documents that take part.")
         .def("use_frequencies", &OwningSketchSet::use_frequencies, "frequencies"_a,
              "Takes the frequencies, an array for each chunk, for what follows.")
@@ -443,10 +464,6 @@ void bind_sketch_set(nb::module_& module) {
              "Adds to each document how often it comes before another one in a list.")
         .def("expand", &expand_lists, "lists"_a, "expansions"_a, "floor"_a, "begin"_a, "end"_a,
              "threads"_a, "Pairs whose first document is from begin to end: a, b, common, sampled.")
-        .def("partners", &partners, "measure"_a, "floor"_a, "documents"_a, "marks"_a, "begin"_a,
-             "end"_a, "threads"_a,
-             "Pairs of some documents with each other and with marked ones that reach the floor; "
-             "those found at documents from begin to end.")
         .def("measure", &measure_pairs, "measure"_a, "pairs"_a, "threads"_a,
              "The same pairs with their common and sampled elements counted.");
     nb::class_<FrequencyTable>(module, "FrequencyTable",
@@ -515,6 +532,14 @@ void bind_sketch_set(nb::module_& module) {
              "last_bucket"_a, "threads"_a)
         .def("probe", &OwningLevelIndex::probe, "begin"_a, "end"_a, "threads"_a,
              "Pairs found by documents from begin to end: a, b, common, sampled.");
+    nb::class_<OwningPartnerFinder>(
+        module, "PartnerFinder",
+        "Pairs of some documents with each other and with marked ones that reach a floor.")
+        .def(nb::init<const OwningSketchSet&, std::string_view, Fraction, InputArray<uint32_t>,
+                      InputArray<uint8_t>>(),
+             nb::keep_alive<1, 2>(), "sketches"_a, "measure"_a, "floor"_a, "documents"_a, "marks"_a)
+        .def("find", &OwningPartnerFinder::find, "begin"_a, "end"_a, "threads"_a,
+             "Those found at documents from begin to end: a, b, common, sampled.");
     module.attr("POSTING_BUCKETS") = buckets;
     module.attr("NO_HUB") = no_hub;
     module.attr("SIGNATURE_WORDS") = Signature::words;

@@ -35,7 +35,8 @@ _SIGNATURE_BYTES = 8 * _core.SIGNATURE_WORDS
 NO_HUBS: Hubs = np.zeros(0, np.uint32)
 NO_PAIRS: PairTable = np.zeros((0, 4), np.uint32)
 
-# Documents that are compared with others, all over the files, before the pages of these are let go.
+# Documents that are compared with others, in place all over the files, before the pages of these are
+# let go.
 _PROBE_DOCUMENTS = 1 << 12
 
 
@@ -91,6 +92,7 @@ class Join:
         self._clock = Clock() if clock is None else clock
         self._set = sketches.taking_part(rows, budget.resident)
         self._step = sketches.documents_in(budget.resident // 4)
+        self._probe_step = self._step if self._set.reads_files else _PROBE_DOCUMENTS
         # No fewer elements than each document has at this level and coarser ones.
         self._bounds: Rows = np.zeros(0, np.uint32)
         self._bounds_level = 0
@@ -111,7 +113,7 @@ class Join:
                 masses.add(begin, end, self._threads)
                 self._release()
             hubs = np.full(len(self), _core.NO_HUB, np.uint32)
-            for begin, end in steps(len(self), _PROBE_DOCUMENTS):
+            for begin, end in steps(len(self), self._probe_step):
                 masses.find_hubs(begin, end, self._threads, hubs)
                 self._release()
         return hubs
@@ -134,12 +136,9 @@ class Join:
         marked one. All documents are looked at, so there should be few of the former."""
         found = [NO_PAIRS]
         marks = marked.view(np.uint8)
+        finder = _core.PartnerFinder(self._set, measure, _ratio(floor), documents, marks)
         for begin, end in steps(len(self), self._step):
-            found.append(
-                self._set.partners(
-                    measure, _ratio(floor), documents, marks, begin, end, self._threads
-                )
-            )
+            found.append(finder.find(begin, end, self._threads))
             self._release()
         return np.concatenate(found)
 
@@ -224,7 +223,7 @@ class Join:
                         self._threads,
                     )
                 runs.release()
-                for begin, end in steps(documents, _PROBE_DOCUMENTS):
+                for begin, end in steps(documents, self._probe_step):
                     with self._clock("pairs"):
                         found = index.probe(begin, end, self._threads)
                     self._release()
