@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <vector>
 
 #include "parallel.hpp"
@@ -23,12 +24,12 @@ int frequency_bits(uint64_t elements) {
 
 FrequencyTable::FrequencyTable(int bits, uint64_t bytes)
     : bits_(bits),
-      counters_(std::min(uint64_t{1} << bits, std::bit_floor(std::max<uint64_t>(bytes, 1 << 16)))) {
-}
+      size_(std::min(uint64_t{1} << bits, std::bit_floor(std::max<uint64_t>(bytes, 1 << 16)))),
+      counters_(size_) {}
 
 void FrequencyTable::clear(uint64_t pass) {
-    first_ = pass * counters_.size();
-    std::fill(counters_.begin(), counters_.end(), uint8_t{0});
+    first_ = pass * size_;
+    std::memset(counters_.data(), 0, size_);
 }
 
 void FrequencyTable::count(const SketchSet& sketches, size_t begin, size_t end, size_t threads) {
@@ -37,13 +38,13 @@ void FrequencyTable::count(const SketchSet& sketches, size_t begin, size_t end, 
         for (size_t i = begin; i < end; ++i)
             for (const uint64_t element : sketches.elements(sketches.visit(i))) {
                 const uint64_t slot = (mixed(element) >> (64 - bits_)) - first_;
-                if (slot < counters_.size()) [[likely]]
-                    count_one(counters_[slot]);
+                if (slot < size_) [[likely]]
+                    count_one(counters_.data()[slot]);
             }
         return;
     }
     // Every thread has its own stretch of the counters. First the elements are divided among them.
-    const uint64_t length = counters_.size() / stretches;
+    const uint64_t length = size_ / stretches;
     const int shift = std::countr_zero(length);
     constexpr size_t block = 256, blocks = 16;
     std::array<std::array<std::vector<uint64_t>, most_stretches>, blocks> slots;
@@ -55,14 +56,14 @@ void FrequencyTable::count(const SketchSet& sketches, size_t begin, size_t end, 
                 for (size_t i = first; i < std::min(end, first + block); ++i)
                     for (const uint64_t element : sketches.elements(sketches.visit(i))) {
                         const uint64_t slot = (mixed(element) >> (64 - bits_)) - first_;
-                        if (slot < counters_.size()) slots[piece][slot >> shift].push_back(slot);
+                        if (slot < size_) slots[piece][slot >> shift].push_back(slot);
                     }
             };
         });
         in_parallel(stretches, threads, [&] {
             return [&](size_t stretch) {
                 for (const auto& piece : slots)
-                    for (const uint64_t slot : piece[stretch]) count_one(counters_[slot]);
+                    for (const uint64_t slot : piece[stretch]) count_one(counters_.data()[slot]);
             };
         });
     }
@@ -81,7 +82,7 @@ void FrequencyTable::write(const SketchSet& sketches, size_t begin, size_t end, 
                 uint8_t* to = out[chunk] + (elements.data() - sketches.chunks[chunk].values);
                 for (const uint64_t element : elements) {
                     const uint64_t slot = (mixed(element) >> (64 - bits_)) - first_;
-                    if (slot < counters_.size()) *to = counters_[slot];
+                    if (slot < size_) *to = counters_.data()[slot];
                     ++to;
                 }
             }

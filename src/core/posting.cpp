@@ -134,6 +134,8 @@ Postings make_postings(const SketchSet& sketches, const JoinRule& rule, uint8_t 
     const size_t least_partner = visited ? least_visitor : smallest_native;
     constexpr size_t block = 256;
     std::vector<std::vector<Posting>> parts((end - begin + block - 1) / block);
+    // Of each part and bucket how many entries there are, then where the next one goes.
+    std::vector<std::array<uint64_t, buckets>> places(parts.size());
     in_parallel(parts.size(), threads, [&] {
         return
             [&, maker = PostingMaker(sketches, rule, level, least_partner)](size_t part) mutable {
@@ -149,21 +151,25 @@ Postings make_postings(const SketchSet& sketches, const JoinRule& rule, uint8_t 
                                    signatures.empty() ? nullptr : &signatures[document],
                                    parts[part]);
                 }
+                places[part].fill(0);
+                for (const Posting& posting : parts[part]) ++places[part][bucket_of(posting.key)];
             };
     });
 
     Postings made{{}, std::vector<uint64_t>(buckets, 0)};
-    std::array<uint64_t, buckets> next{};
-    for (const auto& part : parts)
-        for (const Posting& posting : part) ++next[bucket_of(posting.key)];
     uint64_t before = 0;
-    for (uint64_t& start : next) before += std::exchange(start, before);
-    made.entries.resize(before);
-    for (auto& part : parts) {
-        for (const Posting& posting : part) made.entries[next[bucket_of(posting.key)]++] = posting;
-        part = {};
+    for (size_t bucket = 0; bucket < buckets; ++bucket) {
+        for (auto& place : places) before += std::exchange(place[bucket], before);
+        made.bucket_ends[bucket] = before;
     }
-    std::copy(next.begin(), next.end(), made.bucket_ends.begin());
+    made.entries.resize(before);
+    in_parallel(parts.size(), threads, [&] {
+        return [&](size_t part) {
+            const std::vector<Posting> own = std::move(parts[part]);
+            for (const Posting& posting : own)
+                made.entries[places[part][bucket_of(posting.key)]++] = posting;
+        };
+    });
     return made;
 }
 
