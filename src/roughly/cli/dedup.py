@@ -138,6 +138,11 @@ def run(arguments: argparse.Namespace) -> int:
             f"{option}: cannot stand beside -o -: both write to standard output",
             hint="name a file with -o",
         )
+    if arguments.json and arguments.explain:
+        raise ParameterError(
+            "--explain: cannot stand beside --json: both write to standard output",
+            hint="leave out one of them",
+        )
     from roughly.cli.light_arrow import leave_pandas_out
     from roughly.cli.progress import Progress
 
@@ -302,6 +307,8 @@ def _tell(
             where = sources[0].name if len(sources) == 1 else f"{len(sources):,} files"
             say(f"{where}: read {fields}")
     _tell_skipped(result.skipped)
+    if result.keep == "newest" and not result.has_dates:
+        say("no document has a date: of those alike the first was kept, not the newest")
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in result.counts.items() if n)
     say(
         f"{result.documents:,} documents, {result.removed:,} removed"
@@ -318,8 +325,13 @@ def _tell(
 
 
 def _tell_skipped(skipped: Skipped) -> None:
+    from roughly.documents.skipped import DAMAGED_COMPRESSION
+
     if skipped.count:
-        say(f"{skipped}; what could not be read stays in the output")
+        kept = "what could not be read stays in the output"
+        if DAMAGED_COMPRESSION in skipped.reasons:
+            kept += ", except what could not be decompressed"
+        say(f"{skipped}; {kept}")
         for unread in skipped.first[:_NAMES]:
             say(str(unread))
     if skipped.repeated_ids:

@@ -30,6 +30,7 @@ from roughly.clustering.join import Budget, Join, MassRule, Measure
 from roughly.clustering.sketches import RESIDENT_BYTES, PairTable
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.errors import ParameterError
+from roughly.pipeline import give_back_memory
 
 if TYPE_CHECKING:
     from roughly.deduplication.pool import Pool
@@ -134,6 +135,7 @@ class CandidateFinder:
         if not len(chosen):
             return False
         self._opened *= 2
+        give_back_memory()  # that of the texts that were counted
         least = [self._floor_at("resemblance", level) for level in self._join.levels]
         # Pairs with open ones are there already.
         pairs = self._join.partners("resemblance", min(least), chosen, idle)

@@ -21,6 +21,7 @@ from roughly.clustering.sketching import Progress, no_progress
 from roughly.deduplication.against import taking_part
 from roughly.deduplication.candidates import CandidateFinder, Candidates
 from roughly.deduplication.equivalence import Groups, confirm, find_groups
+from roughly.pipeline import give_back_memory
 from roughly.verification.exact import Verifier
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def decide(
             scratch=scratch,
         )
         candidates = finder.find(progress)
+        give_back_memory()  # the join's, before texts are read
         prepared = _wanted_rows(groups, candidates, order, rows, len(pool))
         pool.contents.prepare(np.flatnonzero(prepared))
         advance = progress("confirm", len(groups.members), "documents")

@@ -104,7 +104,9 @@ def confirm(
     read = np.flatnonzero(~textless)
     a, b = a[read], b[read]
     for window in windows(pool.contents, a, b, size):
-        batch = pa.concat_batches(window.batches)
+        batch = window.batches[0]
+        if len(window.batches) > 1:
+            batch = pa.concat_batches(window.batches)
         content = batch.column("content")
         same = np.array(_equal(content, window.a, window.b))
         html = np.asarray(batch.column("html"))

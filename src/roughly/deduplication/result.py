@@ -78,6 +78,18 @@ class Deduplicated:
         return int(self._removals.in_corpus.sum())
 
     @property
+    def keep(self) -> str:
+        """Which of those alike stays."""
+        return self._rule.keep
+
+    @property
+    def has_dates(self) -> bool:
+        """Whether any document has one."""
+        parts = range(self._segment.parts)
+        columns = (self._segment.part_column(part, "date") for part in parts)
+        return any(column.null_count < len(column) for column in columns)
+
+    @property
     def counts(self) -> dict[str, int]:
         """Kind -> documents that go for it; see `removals`."""
         counts = np.bincount(self._removals.kind, minlength=len(KINDS)).tolist()
