@@ -124,7 +124,10 @@ def test_missing_simhashes_are_nobody_s_match(tmp_path: Path) -> None:
         index = HammingIndex(form)
         assert index.find(0).tolist() == [1, 2]
         assert index.nearest(0b111) == (1, 7, 0)
-        for asked in ([None, 0, None, None, 2**63 - 1], pa.array([None, 0, None, None, 2**63 - 1], pa.uint64())):
+        for asked in (
+            [None, 0, None, None, 2**63 - 1],
+            pa.array([None, 0, None, None, 2**63 - 1], pa.uint64()),
+        ):
             offsets, positions = index.find(asked)
             assert (offsets.tolist(), positions.tolist()) == ([0, 0, 2, 2, 2, 2], [1, 2])
         offsets, positions = index.find([0, 2**63 - 1])
