@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
+    from roughly.condition import Condition
     from roughly.documents import Documents
+    from roughly.simhashing.simhasher import Simhasher
     from roughly.sketcher import Sketcher
 
 
@@ -76,6 +78,45 @@ def add_condition_options(parser: argparse.ArgumentParser) -> None:
         metavar="host|FIELD",
         help="only documents of one category: the host of their URLs, or what a field of the input"
         " holds, as --within language; those without it are one category (default: all)",
+    )
+
+
+def add_simhash_options(parser: argparse.ArgumentParser) -> None:
+    """What the simhashes of `--method simhash` and `both` are made of. What is not given is
+    None."""
+    add = parser.add_argument_group("what simhashes are made of").add_argument
+    add(
+        "--features",
+        metavar="KIND",
+        help="terms, phrases:N (runs of 1 to N terms) or shingles:W (runs of W) (default: terms)",
+    )
+    add("--stop-words", choices=("english",), help="leave out frequent words")
+    add("--stem", choices=("english",), help="take the stems of words")
+
+
+def condition_of(arguments: argparse.Namespace, like: Simhasher | None = None) -> Condition:
+    """The condition that the options describe; what they leave open of simhashes is as in `like`,
+    or else the default."""
+    from roughly.condition import make_condition
+    from roughly.simhashing.simhasher import Simhasher
+
+    given = {name: getattr(arguments, name) for name in ("features", "stop_words", "stem")}
+    named = [name for name, value in given.items() if value is not None]
+    if named and arguments.method in (None, "shingles"):
+        raise ParameterError(
+            f"--{named[0].replace('_', '-')}: nothing to apply to: simhashes play no part",
+            hint="choose --method simhash or both",
+        )
+    simhasher = like
+    if named:
+        old = Simhasher() if like is None else like
+        made = {name: getattr(old.parameters, name) for name in given}
+        made = {name: None if value == "none" else value for name, value in made.items()}
+        made |= {name: given[name] for name in named}
+        weights: Any = old.parameters.weights
+        simhasher = Simhasher(weights=weights, seed=old.parameters.seed, **made)
+    return make_condition(
+        arguments.method, arguments.distance, arguments.size_ratio, arguments.within, simhasher
     )
 
 

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from roughly.condition import Condition, check_stored
 from roughly.deduplication.equivalence import form_keys
 from roughly.deduplication.rule import keep_order
 from roughly.documents.file import printable
 from roughly.errors import MismatchError, ParameterError
+from roughly.simhashing.parameters import SimhashParameters
 from roughly.sketcher import Sketcher
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from roughly.deduplication.pool import Pool
     from roughly.deduplication.rule import Keep
     from roughly.documents import Documents
+    from roughly.simhashing.simhasher import Simhasher
     from roughly.storage.collection import Stored
 
 # An odd number: its product's upper bits are spread evenly, whatever elements look like.
@@ -58,9 +61,19 @@ def sketcher_of_corpus(corpus: Corpus, wanted: Sketcher | None = None) -> Sketch
     return own
 
 
-def check_text(corpus: Corpus, estimate: bool) -> None:
-    """A corpus that keeps no text is good for estimates only."""
-    if not (estimate or corpus.segment.has_text):
+def simhasher_of_corpus(corpus: Corpus, method: str | None) -> Simhasher | None:
+    """What the simhashes of a corpus were made with, if the method needs some and there are any."""
+    made = corpus.segment.attributes.get("simhash")
+    if method in (None, "shingles") or made is None:
+        return None
+    return Condition(simhash=SimhashParameters(**made)).simhasher
+
+
+def check_corpus(corpus: Corpus, condition: Condition, estimate: bool) -> None:
+    """A corpus must have what the condition looks at; if it keeps no text it is good for estimates
+    and for simhashes only."""
+    check_stored(corpus.segment, condition)
+    if not (estimate or condition.method == "simhash" or corpus.segment.has_text):
         raise ParameterError(
             f"{printable(str(corpus.path))}: cannot count exactly: the corpus keeps no text",
             hint="let sketches decide (--estimate), or make the corpus without --no-text",

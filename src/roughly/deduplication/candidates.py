@@ -8,6 +8,8 @@ out. The others are *open*. `reopen` opens idle ones that stay all the same and 
 nothing is lost in the end: of two documents that stay, and of one that stays and one that goes, the
 pair has been looked at. So the work stays far below the square of a mass of alike documents.
 
+Pairs that do not meet the rule's condition are no pairs here.
+
 The first documents may be pinned: they stay in any case, and no pair of two of them is made. They
 may be near duplicates of each other, and one of them is reason enough to go: so of the pairs with
 pinned ones each document has the few of the largest estimates. Those that stay for all that get the
@@ -104,6 +106,8 @@ class CandidateFinder:
         self._memory_bytes = memory_bytes
         self._whole = self._whole_sketches()
         self._hubs = self._join.hubs(rule.threshold, MASS)
+        if rule.condition.filters:
+            self._drop_incomparable_hubs()
         self._groups = np.where(self._hubs != _core.NO_HUB, _IDLE, _core.NO_HUB).astype(np.uint32)
         self._groups[:pinned] = _PINNED
         self._opened = 1  # of the idle ones with one hub, at a time
@@ -137,10 +141,10 @@ class CandidateFinder:
         least = [self._floor_at("resemblance", level) for level in self._join.levels]
         # Pairs with open ones are there already.
         pairs = self._join.partners("resemblance", min(least), chosen, idle)
-        pairs = self._likely(pairs)
+        pairs = self._likely(self._comparable(pairs))
         if self._containment_floor is not None:
             floor = self._containment_floor
-            more = self._join.partners("containment", floor, chosen, idle)
+            more = self._comparable(self._join.partners("containment", floor, chosen, idle))
             more = more[~np.isin(_keys(more), _keys(pairs))]
             pairs = np.concatenate((pairs, self._join.measure("resemblance", more)))
         self._take_room(len(pairs), self._floor)
@@ -185,6 +189,7 @@ class CandidateFinder:
             floor = self._floor_at(measure, level)
             found = self._join.pairs(measure, floor, level, advance=advance, groups=self._groups)
             for table in found:
+                table = self._comparable(table)
                 if measure == "resemblance":
                     table = self._likely(table)
                 if only is not None:
@@ -206,6 +211,19 @@ class CandidateFinder:
         # Where both sketches are whole nothing below the threshold can be of use.
         known = level == 0 and self._level_0_is_whole
         return self._rule.containment if known else self._containment_floor
+
+    def _comparable(self, pairs: PairTable) -> PairTable:
+        """Without those that do not meet the rule's condition."""
+        if not self._rule.condition.filters:
+            return pairs
+        a, b = self._rows[pairs[:, 0]], self._rows[pairs[:, 1]]
+        return pairs[self._pool.attributes.comparable(a, b)]
+
+    def _drop_incomparable_hubs(self) -> None:
+        """Nobody goes because of a hub that it is not comparable with."""
+        members = np.flatnonzero(self._hubs != _core.NO_HUB)
+        a, b = self._rows[self._hubs[members]], self._rows[members]
+        self._hubs[members[~self._pool.attributes.comparable(a, b)]] = _core.NO_HUB
 
     def _likely(self, pairs: PairTable) -> PairTable:
         """Without those that hardly reach the threshold, by their resemblance and the number of

@@ -54,6 +54,11 @@ class Documents:
         self._found = found  # what could not even be listed
         self._reading = self._new_reading()
 
+    @property
+    def category_field(self) -> str | None:
+        """The field that `category` comes from, if it was asked for."""
+        return self._wanted.category
+
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """A new pass over all sources."""
         reading = self._reading = self._new_reading()
