@@ -34,7 +34,7 @@ class Removal(NamedTuple):
     removed: str
     kept: str
     kind: str
-    resemblance: Fraction
+    resemblance: Fraction | None
     containment: Fraction | None
     distance: int | None = None  # for methods that look at simhashes
 
@@ -155,8 +155,10 @@ def greedy(
             if not comparable(new, old):
                 continue
             if wanted.method == "simhash":
-                # The evidence is the sketches', whose measures are not this rule's.
-                reason = 1, -(far(new, old) or 0), old, "near", None, None
+                # The shares are no reason but evidence, by sketches.
+                r = measure.estimate_resemblance(sketches[new], sketches[old])
+                c = measure.estimate_containment(sketches[new], sketches[old])
+                reason = 1, -(far(new, old) or 0), old, "near", r, c
                 if best is None or reason[:2] > best[:2]:
                     best = reason
                 continue
@@ -190,7 +192,7 @@ def found_by(result: roughly.Deduplicated) -> list[Removal]:
             row["removed"],
             row["kept"],
             row["kind"],
-            ratio(row["resemblance"]) or Fraction(0),
+            ratio(row["resemblance"]),
             ratio(row["containment"]),
             row.get("distance"),
         )

@@ -424,6 +424,21 @@ class HammingMemory:
     def values(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
         """All values in the order they were added."""
 
+class HammingGreedy:
+    """
+    The dedup rule for values of 64 bits: one goes if one that stays is within k bits.
+    """
+
+    def __init__(self, k: int, blocks: int, capacity: int, size_ratio: tuple[int, int] = (0, 0), simd: str = '') -> None: ...
+
+    def keep(self, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Values that stay in any case."""
+
+    def take(self, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        For each value in order the nearest that stays, of these the first: its number among all given (-1: none, so the value stays), the value and the distance (65: none).
+        """
+
 class HammingJoin:
     """Queries, to be joined with values."""
 

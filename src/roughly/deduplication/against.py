@@ -2,8 +2,8 @@
 can matter.
 
 A document of the corpus can matter only if it has an element of its sketch, or its canonical form,
-in common with one of the input. The others take no part, so that a small input costs one look at
-the sketches of a large corpus, and no join of it.
+in common with one of the input; where simhashes decide, one of each simhash will do. The others take
+no part, so that a small input costs one look at the sketches of a large corpus, and no join of it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ from roughly.simhashing.parameters import SimhashParameters
 from roughly.sketcher import Sketcher
 
 if TYPE_CHECKING:
+    from roughly.condition import Attributes
     from roughly.corpus import Corpus
     from roughly.deduplication.pool import Pool
     from roughly.deduplication.rule import Keep
     from roughly.documents import Documents
     from roughly.simhashing.simhasher import Simhasher
     from roughly.storage.collection import Stored
+
+Rows = npt.NDArray[np.int64]
 
 # An odd number: its product's upper bits are spread evenly, whatever elements look like.
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -90,7 +93,7 @@ def leave_out(documents: Documents, corpus: Corpus) -> None:
     ]
 
 
-def taking_part(pool: Pool, keep: Keep) -> tuple[npt.NDArray[np.int64], int]:
+def taking_part(pool: Pool, keep: Keep) -> tuple[Rows, int]:
     """The rows of a pool that can matter, in keep order, those of the corpus first; and how many
     these are."""
     own = keep_order(pool.segment, keep) + pool.base
@@ -100,9 +103,27 @@ def taking_part(pool: Pool, keep: Keep) -> tuple[npt.NDArray[np.int64], int]:
     keys = form_keys(pool)
     can_matter = np.isin(keys[: len(pool.corpus)], keys[pool.base :])
     del keys
-    can_matter |= _have_common_element(pool.corpus, pool.segment)
+    if pool.condition.method == "simhash":
+        can_matter[known[_first_of_equal(pool.attributes, known)]] = True
+    else:
+        can_matter |= _have_common_element(pool.corpus, pool.segment)
     known = known[can_matter[known]]
     return np.concatenate((known, own)), len(known)
+
+
+def _first_of_equal(attributes: Attributes, rows: Rows) -> Rows:
+    """Which of some rows have a simhash, and are the first with it and all else that counts."""
+    assert attributes.simhash is not None and attributes.has_simhash is not None
+    places = np.flatnonzero(attributes.has_simhash[rows])
+    columns = [attributes.simhash[rows[places]]]
+    if attributes.condition.size_ratio is not None:
+        columns.append(attributes.size[rows[places]])
+    if attributes.category is not None:
+        columns.append(attributes.category[rows[places]])
+    order = np.lexsort(columns)
+    starts = np.ones(len(order), dtype=bool)
+    starts[1:] = np.any([np.diff(column[order]) != 0 for column in columns], axis=0)
+    return places[order[starts]]
 
 
 def _have_common_element(corpus: Stored, segment: Stored) -> npt.NDArray[np.bool_]:

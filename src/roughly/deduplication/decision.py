@@ -59,9 +59,9 @@ class Removals:
     kept: Rows  # the document that stays in its place: a row of the input,
     in_corpus: npt.NDArray[np.bool_]  # or, where this says so, of the corpus
     kind: npt.NDArray[np.uint8]  # a number in KINDS
-    resemblance: npt.NDArray[np.float64]
+    resemblance: npt.NDArray[np.float64]  # NaN where sketches cannot tell
     containment: npt.NDArray[np.float64]  # of removed in kept; NaN where sketches cannot tell
-    # bits in which their simhashes differ, if the method looks at these; NO_SIMHASH if there is none
+    # bits in which simhashes differ, if the method looks at these; NO_SIMHASH if there is none
     distance: npt.NDArray[np.uint8] | None = None
 
     def __len__(self) -> int:

@@ -29,8 +29,8 @@ SCHEMA = pa.schema(
         pa.field("removed", pa.string(), nullable=False),  # id of the document that goes
         pa.field("kept", pa.string(), nullable=False),  # id of the one that stays
         pa.field("kind", pa.string(), nullable=False),  # a word of KINDS
-        pa.field("resemblance", pa.float64(), nullable=False),  # of the two
-        # share of removed's shingles that are in kept; null where sketches cannot tell
+        # of the two, and share of removed's shingles in kept; null where sketches cannot tell
+        pa.field("resemblance", pa.float64()),
         pa.field("containment", pa.float64()),
     ]
 )
@@ -61,12 +61,12 @@ def removal_tables(
     schema = schema_of(removals, corpus)
     for begin in range(0, len(removals), _ROWS):
         part = slice(begin, begin + _ROWS)
-        containment = removals.containment[part]
+        resemblance, containment = removals.resemblance[part], removals.containment[part]
         found = [
             columns.take("id", removals.removed[part]),
             _kept_ids(removals, part, columns, corpus),
             names.take(pa.array(removals.kind[part])),
-            pa.array(removals.resemblance[part]),
+            pa.array(resemblance, mask=np.isnan(resemblance)),
             pa.array(containment, mask=np.isnan(containment)),
         ]
         if removals.distance is not None:
@@ -126,7 +126,7 @@ def removal_lines(
             ', "kind": "',
             table["kind"],
             '", "resemblance": ',
-            table["resemblance"].cast(pa.string()),
+            pc.fill_null(table["resemblance"].cast(pa.string()), "null"),
             ', "containment": ',
             pc.fill_null(table["containment"].cast(pa.string()), "null"),
             *more,

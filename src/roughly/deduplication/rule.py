@@ -2,7 +2,7 @@
 
 Documents are taken in keep order. One goes if and only if a document that stays and comes before it
 reaches the threshold with it, or contains it. Thresholds are exact ratios: 0.7 is 7/10. A condition
-may leave fewer pairs of documents to the rule, or have the distance of simhashes in place of shares.
+may leave fewer pairs of documents to the rule, or put the distance of simhashes for the threshold.
 """
 
 from __future__ import annotations

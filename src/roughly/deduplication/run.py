@@ -21,6 +21,7 @@ from roughly.condition import NO_CONDITION
 from roughly.deduplication.decision import decide
 from roughly.deduplication.pool import Pool
 from roughly.deduplication.result import Deduplicated
+from roughly.deduplication.simhash_decision import decide_by_simhash
 from roughly.storage.steps import Steps
 from roughly.verification.contents import Contents
 
@@ -70,7 +71,10 @@ def deduplicate(
     contents = Contents(documents, segment, directory)
     corpus = None if against is None else against.segment
     pool = Pool(segment, contents, corpus, rule.condition)
-    removals = decide(pool, rule, sketcher, threads, memory_bytes, directory, progress)
+    if rule.condition.method == "simhash":
+        removals = decide_by_simhash(pool, rule, threads, progress)
+    else:
+        removals = decide(pool, rule, sketcher, threads, memory_bytes, directory, progress)
     pool.release()
     skipped = read_skipped(segment.skipped)
     return Deduplicated(documents, segment, rule, removals, skipped, root, owner, against)
