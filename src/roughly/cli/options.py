@@ -1,5 +1,5 @@
 """Options that several commands have, defined once: how documents are read, shingled and sketched,
-and what a run may use. An option means the same wherever it appears.
+which are compared, and what a run may use. An option means the same wherever it appears.
 """
 
 from __future__ import annotations
@@ -39,10 +39,50 @@ def documents_of(arguments: argparse.Namespace, inputs: list[str]) -> Documents:
         text_field=arguments.text_field,
         id_field=arguments.id_field,
         date_field=arguments.date_field,
+        category_field=category_field_of(arguments),
         format=arguments.format,
         content_type=arguments.content_type,
         strict=arguments.strict,
     )
+
+
+def add_condition_options(parser: argparse.ArgumentParser) -> None:
+    """Which pairs of documents count as alike. What is not given is None."""
+    group = parser.add_argument_group("which documents are compared")
+    add = group.add_argument
+    add(
+        "--method",
+        choices=("shingles", "simhash", "both"),
+        help="what tells that documents are alike: common shingles, simhashes that differ in few"
+        " bits, or both at once, which errs least (default: shingles)",
+    )
+    add(
+        "-k",
+        dest="distance",
+        type=distance,
+        metavar="N",
+        help="bits of the simhash that may differ, 0 to 10, with --method simhash or both"
+        " (default: 3)",
+    )
+    add(
+        "--size-ratio",
+        type=ratio,
+        metavar="R",
+        help="only documents of like size: the smaller has at least R times the distinct shingles"
+        " of the larger, as 0.5 (default: any size)",
+    )
+    add(
+        "--within",
+        metavar="host|FIELD",
+        help="only documents of one category: the host of their URLs, or what a field of the input"
+        " holds, as --within language; those without it are one category (default: all)",
+    )
+
+
+def category_field_of(arguments: argparse.Namespace) -> str | None:
+    """The field that `--within` names; hosts are in the ids, so they need none."""
+    within: str | None = getattr(arguments, "within", None)
+    return None if within == "host" else within
 
 
 def add_content_type(group: Any, documents: str = "all documents") -> None:
@@ -129,6 +169,14 @@ def count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise argparse.ArgumentTypeError(f"not a count: {text!r}, wanted a number such as 5")
     return int(text)
+
+
+def distance(text: str) -> int:
+    """Bits that simhashes may differ in."""
+    value = count(text)
+    if value > 10:
+        raise argparse.ArgumentTypeError(f"out of range: {text}, wanted 0 to 10")
+    return value
 
 
 def seed(text: str) -> int:

@@ -20,7 +20,7 @@ import pyarrow.csv
 
 from roughly.documents.batch import Piece
 from roughly.documents.block import Block, blocks
-from roughly.documents.field import Fields, MissingField, Wanted, choose
+from roughly.documents.field import Fields, MissingField, Wanted, choose, option
 from roughly.documents.reading import Reading
 from roughly.documents.source import HEAD_BYTES, Source
 
@@ -37,12 +37,12 @@ def delimited_fields(source: Source, wanted: Wanted) -> Fields:
     if not names:
         return Fields("text")  # an empty file has nothing to read, by whatever name
     fields = choose(wanted, names, names, source.name)
-    for role, name in (("text", fields.text), ("id", fields.id), ("date", fields.date)):
-        if name is not None and name not in names:
+    for role, name in fields.named().items():
+        if name not in names:
             raise MissingField(
                 f"{source.name}: no column {name!r} for the {role}: the first row names "
                 f"{', '.join(names[:20])}",
-                hint=f"name one of them with {role}_field (--{role}-field)",
+                hint=f"name one of them with {option(role)}",
             )
     return fields
 
@@ -105,10 +105,10 @@ class _Rows:
         self._delimiter = delimiter
         # By number: names may be repeated, or empty.
         self._columns = [str(column) for column in range(len(names))]
-        self._text, self._id, self._date = (
+        self._wanted = [
             None if name is None else self._columns[names.index(name)]
-            for name in (fields.text, fields.id, fields.date)
-        )
+            for name in (fields.text, fields.id, fields.date, fields.category)
+        ]
 
     def cut(self, data: bytes, last: bool) -> int:
         """Where the last whole row ends."""
@@ -146,9 +146,8 @@ class _Rows:
             self._skipped.add(name, "wrong number of fields", f"{count}, wanted {wanted}")
         if not keep.any():
             return
-        content, id, date = (
-            None if column is None else _array(table, column)
-            for column in (self._text, self._id, self._date)
+        content, id, date, category = (
+            None if column is None else _array(table, column) for column in self._wanted
         )
         yield Piece(
             self._number,
@@ -159,6 +158,7 @@ class _Rows:
             content,
             id,
             date,
+            category,
         )
 
     def _parse(self, data: pa.Buffer) -> tuple[pa.Table, list[tuple[int, int]]]:
@@ -171,7 +171,7 @@ class _Rows:
             bad.append((row.number - 1, row.actual_columns))
             return "skip"
 
-        wanted = [c for c in dict.fromkeys((self._text, self._id, self._date)) if c is not None]
+        wanted = [column for column in dict.fromkeys(self._wanted) if column is not None]
         table = pa.csv.read_csv(
             pa.BufferReader(data),
             pa.csv.ReadOptions(

@@ -41,6 +41,7 @@ class Skipped:
     ignored: Counter[str] = field(default_factory=Counter)  # what it was -> how often
     repeated_ids: int = 0  # documents whose id became `id#2`, `id#3`, ...
     unread_dates: int = 0  # documents whose date was no date, read without one
+    unread_categories: int = 0  # documents whose category was a list or the like, read without
 
     @property
     def count(self) -> int:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from roughly.documents.batch import Piece
 from roughly.documents.date import can_be_dates
-from roughly.documents.field import Fields, MissingField, Wanted, choose
+from roughly.documents.field import Fields, MissingField, Wanted, choose, option
 from roughly.documents.reading import Reading
 from roughly.documents.skipped import NO_TEXT
 from roughly.documents.source import Source
@@ -39,19 +39,19 @@ def fields_of_schema(schema: pa.Schema, wanted: Wanted, subject: str) -> Fields:
     except UnicodeDecodeError as error:
         raise pa.ArrowInvalid(f"the name of a column is damaged: {error}") from error
     textual = [name for name, type in zip(names, schema.types, strict=True) if _is_textual(type)]
-    fields = choose(wanted, names, textual, subject, dateless(names, schema.types))
-    for role, name in (("text", fields.text), ("id", fields.id), ("date", fields.date)):
-        if name is not None and name not in names:
+    fields = choose(wanted, names, textual, subject, nested(names, schema.types))
+    for role, name in fields.named().items():
+        if name not in names:
             raise MissingField(
                 f"{subject}: no column {name!r} for the {role}: "
                 f"the columns are {', '.join(names[:20])}",
-                hint=f"name one of them with {role}_field (--{role}-field)",
+                hint=f"name one of them with {option(role)}",
             )
     return fields
 
 
-def dateless(names: list[str], types: list[pa.DataType]) -> dict[str, str]:
-    """The columns that cannot be dates, each with its type."""
+def nested(names: list[str], types: list[pa.DataType]) -> dict[str, str]:
+    """The columns that can be neither dates nor categories, each with its type."""
     return {
         name: str(type) for name, type in zip(names, types, strict=True) if not can_be_dates(type)
     }
@@ -87,12 +87,20 @@ class Rows:
             keep = pa.array(valid)
             position = position[valid]
             content = content.filter(keep)
-        id, date = (
+        id, date, category = (
             None if name is None else _array(batch, name, keep)
-            for name in (self._fields.id, self._fields.date)
+            for name in (self._fields.id, self._fields.date, self._fields.category)
         )
         return Piece(
-            self._number, self._source.name, position, position, position + 1, content, id, date
+            self._number,
+            self._source.name,
+            position,
+            position,
+            position + 1,
+            content,
+            id,
+            date,
+            category,
         )
 
     def lost(self, rows: int, error: Exception) -> None:
