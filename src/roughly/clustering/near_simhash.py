@@ -1,9 +1,9 @@
 """Pairs by simhash: documents that are comparable and differ in at most k bits.
 
 Documents that a condition cannot tell apart (the same simhash, category and, where sizes count,
-size) have the same partners, so the first of them, their hub, stands for all: each is linked to it,
-and only the hubs are joined. A page that is there 200,000 times so costs 200,000 links, not as many
-squared. A pair is (a, b, bits that agree, 64).
+size) have the same partners. Where they are very many, a mass, the first of them, its hub, stands
+for all: each is linked to it, and of the mass the hub alone is joined. A page that is there 200,000
+times so costs 200,000 links, not as many squared. A pair is (a, b, bits that agree, 64).
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ Numbers = npt.NDArray[np.int64]
 _STEP = 1 << 20
 
 
-def simhash_hubs(attributes: Attributes, rows: Rows) -> Hubs:
-    """For every document, given by their rows in document order, the first one that has the same
-    partners; NO_HUB for the first itself, and for those without a simhash."""
+def simhash_hubs(attributes: Attributes, rows: Rows, least: int) -> Hubs:
+    """For every document, given by their rows in document order, the first of those that have the
+    same partners; NO_HUB for the first itself, where these are fewer than `least`, and for those
+    without a simhash."""
     hubs: Hubs = np.full(len(rows), _core.NO_HUB, np.uint32)
     there = _present(attributes, rows)
     order, starts = _grouped(_keys(attributes, rows[there]))
@@ -35,7 +36,7 @@ def simhash_hubs(attributes: Attributes, rows: Rows) -> Hubs:
     # Equal keys stand in document order, so the first of a group is its first in that order.
     first = there[order[starts][group]]
     own = there[order]
-    later = own != first
+    later = (own != first) & (np.bincount(group)[group] >= least)
     hubs[own[later]] = first[later].astype(np.uint32)
     return hubs
 

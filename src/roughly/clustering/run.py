@@ -234,7 +234,7 @@ class _Phases:
             return ArrowFile(hub_path).table()["hub"].to_numpy(), files
         advance = self.progress("pairs", len(rows), "documents")
         with self.clock("pairs") as phase:
-            hubs = simhash_hubs(self.attributes, rows)
+            hubs = simhash_hubs(self.attributes, rows, self.settings.mass.least_frequency)
             write_hubs(self.folder, hubs)
             found = simhash_pairs(self.attributes, rows, hubs, self.threads)
             phase.bytes_written += write_pairs(links, [hub_pairs(hubs)]) + write_pairs(path, found)
