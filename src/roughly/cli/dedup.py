@@ -15,7 +15,7 @@ from roughly.cli.options import (
     add_condition_options,
     add_reading,
     add_resources,
-    add_simhash_options,
+    add_simhashing,
     add_sketching,
     condition_of,
     count,
@@ -116,7 +116,7 @@ def add_parser(subparsers: Any) -> None:
     )
     how.add_argument("--estimate", action="store_true", help="let sketches decide: faster")
     add_condition_options(parser)
-    add_simhash_options(parser)
+    add_simhashing(parser)
     add_sketching(parser)
     add_reading(parser)
     group = parser.add_argument_group("the run and what it shows")
@@ -152,7 +152,7 @@ def run(arguments: argparse.Namespace) -> int:
     from roughly.deduplication.against import (
         check_corpus,
         leave_out,
-        simhasher_of_corpus,
+        simhash_of_corpus,
         sketcher_of_corpus,
     )
     from roughly.deduplication.output import plan_output
@@ -166,7 +166,7 @@ def run(arguments: argparse.Namespace) -> int:
         sketcher = sketcher_of(arguments)
         condition = condition_of(arguments)
     else:
-        condition = condition_of(arguments, simhasher_of_corpus(against, arguments.method))
+        condition = condition_of(arguments, simhash_of_corpus(against))
         check_corpus(against, condition, arguments.estimate)
         sketcher = sketcher_of_corpus(against)
         sketcher = sketcher_of_corpus(against, sketcher_of(arguments, sketcher))

@@ -12,7 +12,7 @@ from roughly.errors import ParameterError
 if TYPE_CHECKING:
     from roughly.condition import Condition
     from roughly.documents import Documents
-    from roughly.simhashing.simhasher import Simhasher
+    from roughly.simhashing.parameters import SimhashParameters
     from roughly.sketcher import Sketcher
 
 
@@ -81,43 +81,48 @@ def add_condition_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_simhash_options(parser: argparse.ArgumentParser) -> None:
-    """What the simhashes of `--method simhash` and `both` are made of. What is not given is
-    None."""
-    add = parser.add_argument_group("what simhashes are made of").add_argument
+def add_simhashing(parser: argparse.ArgumentParser) -> None:
+    """What the simhashes of a method are made of: the options of `roughly simhash` that can be kept
+    with documents."""
+    add = parser.add_argument_group("what a simhash is made of").add_argument
     add(
         "--features",
         metavar="KIND",
         help="terms, phrases:N (runs of 1 to N terms) or shingles:W (runs of W) (default: terms)",
     )
-    add("--stop-words", choices=("english",), help="leave out frequent words")
+    add("--stop-words", choices=("english",), help="leave out words")
     add("--stem", choices=("english",), help="take the stems of words")
 
 
-def condition_of(arguments: argparse.Namespace, like: Simhasher | None = None) -> Condition:
-    """The condition that the options describe; what they leave open of simhashes is as in `like`,
-    or else the default."""
-    from roughly.condition import make_condition
+def condition_of(
+    arguments: argparse.Namespace, stored: SimhashParameters | None = None
+) -> Condition:
+    """The condition that the options describe, with what the preset brings; what they leave open of
+    simhashes is as in those that are stored, or else the default."""
+    from dataclasses import replace
+
+    from roughly.clustering.settings import condition_for
     from roughly.simhashing.simhasher import Simhasher
 
-    given = {name: getattr(arguments, name) for name in ("features", "stop_words", "stem")}
-    named = [name for name, value in given.items() if value is not None]
-    if named and arguments.method in (None, "shingles"):
-        raise ParameterError(
-            f"--{named[0].replace('_', '-')}: nothing to apply to: simhashes play no part",
-            hint="choose --method simhash or both",
+    simhasher = None
+    names = ("features", "stop_words", "stem")
+    given = [name for name in names if getattr(arguments, name) is not None]
+    if given:
+        simhasher = Simhasher(
+            arguments.features or "terms", "count", arguments.stop_words, arguments.stem
         )
-    simhasher = like
-    if named:
-        old = Simhasher() if like is None else like
-        made = {name: getattr(old.parameters, name) for name in given}
-        made = {name: None if value == "none" else value for name, value in made.items()}
-        made |= {name: given[name] for name in named}
-        weights: Any = old.parameters.weights
-        simhasher = Simhasher(weights=weights, seed=old.parameters.seed, **made)
-    return make_condition(
-        arguments.method, arguments.distance, arguments.size_ratio, arguments.within, simhasher
+    condition = condition_for(
+        arguments.preset,
+        arguments.method,
+        arguments.distance,
+        arguments.size_ratio,
+        arguments.within,
+        simhasher,
     )
+    if condition.simhash is None or stored is None:
+        return condition
+    chosen = {name: getattr(condition.simhash, name) for name in given}
+    return replace(condition, simhash=replace(stored, **chosen))
 
 
 def category_field_of(arguments: argparse.Namespace) -> str | None:

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +20,7 @@ from roughly.corpus import Corpus
 from roughly.deduplication.against import (
     check_corpus,
     leave_out,
-    simhasher_of_corpus,
+    simhash_of_corpus,
     sketcher_of_corpus,
 )
 from roughly.deduplication.result import Deduplicated
@@ -80,15 +81,16 @@ def dedup(
     """
     if not (sketcher is None or isinstance(sketcher, Sketcher)):
         raise ParameterError(f"sketcher: wrong type: {type(sketcher).__name__}, wanted a Sketcher")
+    condition = make_condition(method, distance, size_ratio, within, simhasher)
     if isinstance(against, str | os.PathLike):
         against = Corpus(os.fspath(against))
     if against is None:
         sketcher = Sketcher() if sketcher is None else sketcher
-        condition = make_condition(method, distance, size_ratio, within, simhasher)
     else:
         sketcher = sketcher_of_corpus(against, sketcher)
-        simhasher = simhasher_of_corpus(against, method) if simhasher is None else simhasher
-        condition = make_condition(method, distance, size_ratio, within, simhasher)
+        stored = simhash_of_corpus(against)
+        if simhasher is None and condition.simhash is not None and stored is not None:
+            condition = replace(condition, simhash=stored)
         check_corpus(against, condition, estimate)
     rule = make_rule(threshold, containment, keep, estimate, sketcher, condition)
     root = os.fspath(documents) if isinstance(documents, str | os.PathLike) else None

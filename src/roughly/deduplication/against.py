@@ -2,19 +2,19 @@
 can matter.
 
 A document of the corpus can matter only if it has an element of its sketch, or its canonical form,
-in common with one of the input; where simhashes decide, one of each simhash will do. The others take
-no part, so that a small input costs one look at the sketches of a large corpus, and no join of it.
+in common with one of the input; where simhashes decide, one of each simhash will do. The others
+take no part, so that a small input costs one look at the sketches of a large corpus, and no join.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from roughly.condition import Condition, check_stored
+from roughly.condition import check_stored
 from roughly.deduplication.equivalence import form_keys
 from roughly.deduplication.rule import keep_order
 from roughly.documents.file import printable
@@ -23,12 +23,11 @@ from roughly.simhashing.parameters import SimhashParameters
 from roughly.sketcher import Sketcher
 
 if TYPE_CHECKING:
-    from roughly.condition import Attributes
+    from roughly.condition import Attributes, Condition
     from roughly.corpus import Corpus
     from roughly.deduplication.pool import Pool
     from roughly.deduplication.rule import Keep
     from roughly.documents import Documents
-    from roughly.simhashing.simhasher import Simhasher
     from roughly.storage.collection import Stored
 
 Rows = npt.NDArray[np.int64]
@@ -64,12 +63,10 @@ def sketcher_of_corpus(corpus: Corpus, wanted: Sketcher | None = None) -> Sketch
     return own
 
 
-def simhasher_of_corpus(corpus: Corpus, method: str | None) -> Simhasher | None:
-    """What the simhashes of a corpus were made with, if the method needs some and there are any."""
+def simhash_of_corpus(corpus: Corpus) -> SimhashParameters | None:
+    """What the simhashes of a corpus were made with, if it has any."""
     made = corpus.segment.attributes.get("simhash")
-    if method in (None, "shingles") or made is None:
-        return None
-    return Condition(simhash=SimhashParameters(**made)).simhasher
+    return None if made is None else SimhashParameters(**made)
 
 
 def check_corpus(corpus: Corpus, condition: Condition, estimate: bool) -> None:
@@ -115,7 +112,7 @@ def _first_of_equal(attributes: Attributes, rows: Rows) -> Rows:
     """Which of some rows have a simhash, and are the first with it and all else that counts."""
     assert attributes.simhash is not None and attributes.has_simhash is not None
     places = np.flatnonzero(attributes.has_simhash[rows])
-    columns = [attributes.simhash[rows[places]]]
+    columns: list[npt.NDArray[Any]] = [attributes.simhash[rows[places]]]
     if attributes.condition.size_ratio is not None:
         columns.append(attributes.size[rows[places]])
     if attributes.category is not None:

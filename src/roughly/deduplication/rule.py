@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from roughly.clustering.settings import exact_ratio
-from roughly.condition import NO_CONDITION, SIMHASH_BITS, Condition
+from roughly.clustering.settings import bits_threshold, exact_ratio
+from roughly.condition import NO_CONDITION, Condition
 from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def make_rule(
     """The rule that a caller asks for, checked."""
     if condition.method == "simhash":
         _refuse_shares(threshold, containment, estimate)
-        threshold = Fraction(SIMHASH_BITS - condition.distance, SIMHASH_BITS)
+        threshold = bits_threshold(condition.distance)
     order: Keep = "first" if containment is None else "longest"
     if keep is not None:
         for known in KEEP:
@@ -132,9 +132,8 @@ def _refuse_shares(
     for name, value in given.items():
         if value is not None:
             raise ParameterError(
-                f"{name}: cannot stand beside the method simhash: the distance of simhashes"
-                " decides, and is exact",
-                hint=f"leave out {name}, or take the method both",
+                f"{name}: nothing to apply to: documents are compared by simhash alone, exactly",
+                hint="say how many bits may differ (-k, distance), or choose the method both",
             )
 
 

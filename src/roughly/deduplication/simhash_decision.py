@@ -3,8 +3,8 @@
     keep order -> equivalent documents -> the nearest that stays -> evidence
 
 No pair is ever stored: each document asks those that stay for the nearest, so that masses of alike
-documents cost no more than others. Documents without a simhash go only if they are equivalent to one
-that stays. What is said of resemblance is the sketches' estimate, as evidence.
+documents cost no more than others. Documents without a simhash go only if they are equivalent to
+one that stays. What is said of resemblance is the sketches' estimate, as evidence.
 """
 
 from __future__ import annotations

@@ -54,11 +54,6 @@ class Documents:
         self._found = found  # what could not even be listed
         self._reading = self._new_reading()
 
-    @property
-    def category_field(self) -> str | None:
-        """The field that `category` comes from, if it was asked for."""
-        return self._wanted.category
-
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """A new pass over all sources."""
         reading = self._reading = self._new_reading()
@@ -70,6 +65,11 @@ class Documents:
             self.schema,
         )
         return found if self.date is None else _dated(found, self.date)
+
+    @property
+    def category_field(self) -> str | None:
+        """The field that was asked for as `category`."""
+        return self._wanted.category
 
     @property
     def skipped(self) -> Skipped:
