@@ -1,22 +1,34 @@
 """Deduplication by simhashes, by both methods, and of comparable documents only: against the plain
 rule on small collections, within one and against a corpus."""
 
+import contextlib
+import tempfile
+from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from hypothesis import given
+import pyarrow as pa
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import roughly
 from roughly import Sketcher
 from roughly.clustering.join import MassRule
+from roughly.clustering.settings import settings_for
+from roughly.condition import make_condition
+from roughly.corpus import Corpus, create_corpus
 from roughly.deduplication import candidates
+from roughly.documents import open_documents
+from tests.optional import FULL
 from tests.reference import sketch
 from tests.test_dedup import RATIOS, Document, Wanted, corpora, found_by, greedy, mass
 
 HOSTS = ["", "http://a.example/", "http://b.example/", "https://A.example:8080/x?"]
 LANGUAGES = [None, "en", "de"]
+# So many partners in the corpus that none is dropped.
+ALL = 1000
 
 
 def host(document: Document) -> str:
@@ -146,3 +158,93 @@ def test_the_rule_in_masses(
     wanted: Wanted,
 ) -> None:
     check(documents, select, threshold, contained, keep, estimate, 1, masses, wanted)
+
+
+@contextlib.contextmanager
+def corpus_of(
+    documents: list[Document], sketcher: Sketcher, wanted: Wanted, text: bool = True
+) -> Iterator[Corpus]:
+    within = wanted.category and wanted.category.__name__
+    method: Any = wanted.method
+    condition = make_condition(method, None, wanted.size_ratio, within)
+    threshold = None if method == "simhash" else "0.5"
+    with tempfile.TemporaryDirectory() as folder:
+        yield create_corpus(
+            open_documents(
+                given_with(documents) or empty_table(),
+                content_type="text",
+                category_field=condition.category_field,
+            ),
+            sketcher,
+            settings_for(sketcher.parameters, threshold, condition=condition),
+            Path(folder) / "c.roughly",
+            text=text,
+            memory_bytes=1 << 22,
+            threads=1,
+        )
+
+
+def empty_table() -> pa.Table:
+    return pa.table({name: pa.array([], pa.string()) for name in ("id", "text", "language")})
+
+
+@settings(max_examples=300 if FULL else 15)
+@given(
+    placed(st.integers(0, 2**32).map(mass) | corpora()),
+    st.integers(0, 30),
+    st.sampled_from(["all", "mod:2", "adaptive:4", "adaptive:200"]),
+    st.sampled_from(["0.4", "0.6", "0.75"]),
+    st.none() | st.sampled_from(["0.6", "0.8"]),
+    st.sampled_from(["first", "longest", "newest"]),
+    st.booleans(),
+    st.sampled_from([(MassRule(), ALL), (MassRule(2, 1, 1), 1)]),
+    conditions,
+)
+def test_the_rule_against_a_corpus(
+    documents: list[Document],
+    cut: int,
+    select: str,
+    threshold: str,
+    contained: str | None,
+    keep: str,
+    estimate: bool,
+    work: tuple[MassRule, int],
+    wanted: Wanted,
+) -> None:
+    # An id with a sign in front is no URL, so the signs stand behind.
+    known = [each._replace(id=each.id + "-k") for each in documents[:cut]]
+    new = [each._replace(id=each.id + "-n") for each in documents[cut:]]
+    name, _, number = select.partition(":")
+    parameters = sketch.Parameters(1, 64, name, int(number or 0), 0)  # type: ignore[arg-type]
+    alone = wanted.method == "simhash"
+    least = None if contained is None or alone else Fraction(contained)
+    rules = (parameters, Fraction(threshold), least, keep, estimate)
+    expected = greedy(known + new, *rules, known=len(known), wanted=wanted)
+    shares: dict[str, Any] = {}
+    if not alone:
+        shares = {"threshold": threshold, "containment": least, "estimate": estimate}
+    masses, best = work
+    with (
+        corpus_of(known, Sketcher(w=1, select=select), wanted) as corpus,
+        patch.object(candidates, "MASS", masses),
+        patch.object(candidates, "_BEST", best),
+    ):
+        result = roughly.dedup(
+            given_with(new) or empty_table(),
+            keep=keep,
+            against=corpus,
+            content_type="text",
+            **shares,
+            **options(wanted),
+        )
+        found = found_by(result)
+        assert result.same_site + result.cross_site <= result.removed
+    assert [each.removed for each in found] == [each.removed for each in expected]
+    if alone or best == ALL:
+        assert found == expected
+        return
+    # The first good reason in the corpus will do, if it is one.
+    by_id = {document.id: document for document in known + new}
+    for removal in found:
+        pair = [by_id[removal.kept], by_id[removal.removed]]
+        assert [removal] == greedy(pair, *rules, known=1, wanted=wanted)
