@@ -31,6 +31,7 @@ from roughly import _core
 from roughly.clustering.join import Budget, Join, MassRule, Measure
 from roughly.clustering.sketches import RESIDENT_BYTES, PairTable
 from roughly.clustering.sketching import Progress, no_progress
+from roughly.deduplication.simhash_join import SimhashJoin
 from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -95,13 +96,7 @@ class CandidateFinder:
         self._estimate = rule.estimate
         self._threads = threads
         self._sketches = pool.sketches()
-        self._join = Join(
-            self._sketches,
-            rows.astype(np.uint32),
-            threads=threads,
-            budget=Budget(memory_bytes // 8, memory_bytes // 16, RESIDENT_BYTES),
-            scratch=scratch,
-        )
+        self._join = self._make_join(memory_bytes, scratch)
         self._pairs = 0
         self._memory_bytes = memory_bytes
         self._whole = self._whole_sketches()
@@ -112,6 +107,22 @@ class CandidateFinder:
         self._groups[:pinned] = _PINNED
         self._opened = 1  # of the idle ones with one hub, at a time
         self._thinned = np.zeros(len(rows), dtype=bool)  # pairs with pinned ones were dropped
+
+    def _make_join(self, memory_bytes: int, scratch: Path) -> Join | SimhashJoin:
+        """What finds pairs by their sketches."""
+        rows = self._rows.astype(np.uint32)
+        if self._rule.condition.method == "both":
+            attributes, pinned = self._pool.attributes, self._pinned
+            return SimhashJoin(
+                self._sketches, rows, attributes, pinned=pinned, threads=self._threads
+            )
+        return Join(
+            self._sketches,
+            rows,
+            threads=self._threads,
+            budget=Budget(memory_bytes // 8, memory_bytes // 16, RESIDENT_BYTES),
+            scratch=scratch,
+        )
 
     def find(self, progress: Progress = no_progress) -> Candidates:
         """All pairs but those of two idle documents, and all but the best with pinned ones."""
