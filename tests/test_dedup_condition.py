@@ -19,7 +19,7 @@ from roughly.clustering.join import MassRule
 from roughly.clustering.settings import settings_for
 from roughly.condition import make_condition
 from roughly.corpus import Corpus, create_corpus
-from roughly.deduplication import candidates
+from roughly.deduplication import candidates, category_join, simhash_decision, simhash_join
 from roughly.documents import open_documents
 from tests.optional import FULL
 from tests.reference import sketch
@@ -48,6 +48,25 @@ def placed(draw: st.DrawFn, source: st.SearchStrategy[list[Document]]) -> list[D
         document._replace(id=draw(st.sampled_from(HOSTS)) + document.id + draw(ends))
         for document in draw(source)
     ]
+
+
+@contextlib.contextmanager
+def work(small: bool, masses: MassRule, best: int = 8) -> Iterator[None]:
+    """How the work is divided: results must not depend on that."""
+    with contextlib.ExitStack() as stack:
+        for module, name, value in (
+            (simhash_join, "_DOCUMENTS", 3),
+            (simhash_join, "_PAIRS", 4),
+            (simhash_join, "_MEASURED_PAIRS", 2),
+            (simhash_decision, "_STEP", 2),
+            (category_join, "_DOCUMENTS", 4),
+            (category_join, "_KEPT_JOINS", 0),
+        ):
+            if small:
+                stack.enter_context(patch.object(module, name, value))
+        stack.enter_context(patch.object(candidates, "MASS", masses))
+        stack.enter_context(patch.object(candidates, "_BEST", best))
+        yield
 
 
 ends = st.sampled_from(["", "x", "xx", "xxx"])
@@ -84,6 +103,7 @@ def check(
     w: int,
     masses: MassRule,
     wanted: Wanted,
+    small: bool,
 ) -> None:
     name, _, number = select.partition(":")
     parameters = sketch.Parameters(w, 64, name, int(number or 0), 0)  # type: ignore[arg-type]
@@ -95,7 +115,7 @@ def check(
     shares: dict[str, Any] = {}
     if not alone:
         shares = {"threshold": threshold, "containment": least, "estimate": estimate}
-    with patch.object(candidates, "MASS", masses):
+    with work(small, masses):
         result = roughly.dedup(
             given_with(documents),
             keep=keep,
@@ -122,6 +142,7 @@ def check(
     st.sampled_from([1, 2, 5]),
     st.sampled_from([MassRule(), MassRule(2, 1, 1), MassRule(1, 2, 1)]),
     conditions,
+    st.booleans(),
 )
 def test_the_rule(
     documents: list[Document],
@@ -133,8 +154,9 @@ def test_the_rule(
     w: int,
     masses: MassRule,
     wanted: Wanted,
+    small: bool,
 ) -> None:
-    check(documents, select, threshold, contained, keep, estimate, w, masses, wanted)
+    check(documents, select, threshold, contained, keep, estimate, w, masses, wanted, small)
 
 
 @given(
@@ -146,6 +168,7 @@ def test_the_rule(
     st.booleans(),
     st.sampled_from([MassRule(), MassRule(2, 1, 1), MassRule(2, 8, 4)]),
     conditions,
+    st.booleans(),
 )
 def test_the_rule_in_masses(
     documents: list[Document],
@@ -156,8 +179,9 @@ def test_the_rule_in_masses(
     estimate: bool,
     masses: MassRule,
     wanted: Wanted,
+    small: bool,
 ) -> None:
-    check(documents, select, threshold, contained, keep, estimate, 1, masses, wanted)
+    check(documents, select, threshold, contained, keep, estimate, 1, masses, wanted, small)
 
 
 @contextlib.contextmanager
@@ -199,6 +223,7 @@ def empty_table() -> pa.Table:
     st.booleans(),
     st.sampled_from([(MassRule(), ALL), (MassRule(2, 1, 1), 1)]),
     conditions,
+    st.booleans(),
 )
 def test_the_rule_against_a_corpus(
     documents: list[Document],
@@ -208,8 +233,9 @@ def test_the_rule_against_a_corpus(
     contained: str | None,
     keep: str,
     estimate: bool,
-    work: tuple[MassRule, int],
+    division: tuple[MassRule, int],
     wanted: Wanted,
+    small: bool,
 ) -> None:
     # An id with a sign in front is no URL, so the signs stand behind.
     known = [each._replace(id=each.id + "-k") for each in documents[:cut]]
@@ -223,11 +249,10 @@ def test_the_rule_against_a_corpus(
     shares: dict[str, Any] = {}
     if not alone:
         shares = {"threshold": threshold, "containment": least, "estimate": estimate}
-    masses, best = work
+    masses, best = division
     with (
         corpus_of(known, Sketcher(w=1, select=select), wanted) as corpus,
-        patch.object(candidates, "MASS", masses),
-        patch.object(candidates, "_BEST", best),
+        work(small, masses, best),
     ):
         result = roughly.dedup(
             given_with(new) or empty_table(),

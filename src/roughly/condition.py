@@ -201,6 +201,16 @@ class Attributes:
             met &= self.distance(a, b) <= self.condition.distance
         return met
 
+    def alike(self, rows: Rows) -> list[npt.NDArray[Any]]:
+        """Numbers of some rows that are all equal only for documents of one category and, up to
+        rounding, of like size."""
+        keys: list[npt.NDArray[Any]] = [] if self.category is None else [self.category[rows]]
+        ratio = self.condition.size_ratio
+        if ratio is not None:
+            size = np.maximum(self.size[rows], 1)
+            keys.append(size if ratio == 1 else np.log(size) // -np.log(float(ratio)))
+        return keys
+
     def distance(self, a: Rows, b: Rows) -> npt.NDArray[np.uint8]:
         """The bits in which simhashes differ, row for row."""
         assert self.simhash is not None and self.has_simhash is not None

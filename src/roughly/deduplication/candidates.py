@@ -31,6 +31,7 @@ from roughly import _core
 from roughly.clustering.join import Budget, Join, MassRule, Measure
 from roughly.clustering.sketches import RESIDENT_BYTES, PairTable
 from roughly.clustering.sketching import Progress, no_progress
+from roughly.deduplication.category_join import CategoryJoin
 from roughly.deduplication.simhash_join import SimhashJoin
 from roughly.errors import ParameterError
 
@@ -102,27 +103,37 @@ class CandidateFinder:
         self._whole = self._whole_sketches()
         self._hubs = self._join.hubs(rule.threshold, MASS)
         if rule.condition.filters:
-            self._drop_incomparable_hubs()
+            self._choose_comparable_hubs()
         self._groups = np.where(self._hubs != _core.NO_HUB, _IDLE, _core.NO_HUB).astype(np.uint32)
         self._groups[:pinned] = _PINNED
         self._opened = 1  # of the idle ones with one hub, at a time
         self._thinned = np.zeros(len(rows), dtype=bool)  # pairs with pinned ones were dropped
 
-    def _make_join(self, memory_bytes: int, scratch: Path) -> Join | SimhashJoin:
-        """What finds pairs by their sketches."""
+    def _make_join(self, memory_bytes: int, scratch: Path) -> Join | SimhashJoin | CategoryJoin:
+        """What finds pairs; those that do not meet the condition may be among them."""
         rows = self._rows.astype(np.uint32)
-        if self._rule.condition.method == "both":
-            attributes, pinned = self._pool.attributes, self._pinned
-            return SimhashJoin(
-                self._sketches, rows, attributes, pinned=pinned, threads=self._threads
+        attributes, pinned = self._pool.attributes, self._pinned
+        if attributes.category is not None and attributes.condition.method == "shingles":
+            return CategoryJoin(
+                self._sketches,
+                rows,
+                attributes.category[rows],
+                threads=self._threads,
+                memory_bytes=memory_bytes,
+                scratch=scratch,
             )
-        return Join(
-            self._sketches,
-            rows,
-            threads=self._threads,
-            budget=Budget(memory_bytes // 8, memory_bytes // 16, RESIDENT_BYTES),
-            scratch=scratch,
-        )
+        budget = Budget(memory_bytes // 8, memory_bytes // 16, RESIDENT_BYTES)
+        if attributes.condition.method == "both":
+            return SimhashJoin(
+                self._sketches,
+                rows,
+                attributes,
+                pinned=pinned,
+                threads=self._threads,
+                budget=budget,
+                scratch=scratch,
+            )
+        return Join(self._sketches, rows, threads=self._threads, budget=budget, scratch=scratch)
 
     def find(self, progress: Progress = no_progress) -> Candidates:
         """All pairs but those of two idle documents, and all but the best with pinned ones."""
@@ -230,11 +241,20 @@ class CandidateFinder:
         a, b = self._rows[pairs[:, 0]], self._rows[pairs[:, 1]]
         return pairs[self._pool.attributes.comparable(a, b)]
 
-    def _drop_incomparable_hubs(self) -> None:
-        """Nobody goes because of a hub that it is not comparable with."""
-        members = np.flatnonzero(self._hubs != _core.NO_HUB)
-        a, b = self._rows[self._hubs[members]], self._rows[members]
-        self._hubs[members[~self._pool.attributes.comparable(a, b)]] = _core.NO_HUB
+    def _choose_comparable_hubs(self) -> None:
+        """Nobody goes because of a hub that it is not comparable with: the first with the same one
+        that is of the same category, and of like size, will do."""
+        attributes, hubs = self._pool.attributes, self._hubs
+        members = np.flatnonzero(hubs != _core.NO_HUB)
+        apart = ~attributes.comparable(self._rows[hubs[members]], self._rows[members])
+        members = members[apart]
+        keys = [hubs[members], *attributes.alike(self._rows[members])]
+        order = np.lexsort(keys)
+        starts = np.ones(len(order), dtype=bool)
+        starts[1:] = np.any([key[order[1:]] != key[order[:-1]] for key in keys], axis=0)
+        first = members[order[starts]]
+        hubs[members[order]] = first[np.cumsum(starts) - 1]
+        hubs[first] = _core.NO_HUB
 
     def _likely(self, pairs: PairTable) -> PairTable:
         """Without those that hardly reach the threshold, by their resemblance and the number of

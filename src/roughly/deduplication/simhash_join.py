@@ -2,8 +2,8 @@
 `clustering.join.Join`, whose pairs also have simhashes within some bits of each other.
 
 Which of the two conditions a pair is found by makes no difference to what is found. Documents that
-have much in common by their shingles and are told apart by their simhashes only, as the pages of one
-template, are many; those with near simhashes and other shingles are few. So pairs come from the
+have much in common by their shingles and are told apart by their simhashes only, as the pages of
+one template, are many; those with near simhashes and other shingles are few. So pairs come from the
 simhashes, and their sketches are measured then. A document's hub is the nearest of those that stay
 if simhashes decide.
 """
@@ -12,18 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from roughly import _core
+from roughly.clustering.join import Budget, Hubs, Join, MassRule, Measure
+from roughly.clustering.sketches import PairTable, Rows, Sketches
 from roughly.condition import SIMHASH_BITS
 from roughly.hamming.cost import join_blocks, memory_blocks
 
 if TYPE_CHECKING:
-    from roughly.clustering.join import Hubs, MassRule, Measure
-    from roughly.clustering.sketches import PairTable, Rows, Sketches
     from roughly.condition import Attributes
 
 Numbers = npt.NDArray[np.int64]
@@ -31,7 +32,9 @@ Numbers = npt.NDArray[np.int64]
 # Documents that are looked at together, and pairs that these have at most if all of their partners
 # have one simhash.
 _DOCUMENTS = 1 << 12
-_PAIRS = 1 << 22
+_PAIRS = 1 << 20
+# More pairs than this are not measured one by one: a join passes by those without common elements.
+_MEASURED_PAIRS = 1 << 17
 
 
 class SimhashJoin:
@@ -45,6 +48,8 @@ class SimhashJoin:
         *,
         pinned: int,
         threads: int,
+        budget: Budget,
+        scratch: Path,
     ) -> None:
         assert attributes.simhash is not None and attributes.has_simhash is not None
         self._sketches = sketches
@@ -52,6 +57,8 @@ class SimhashJoin:
         self._attributes = attributes
         self._pinned = pinned
         self._threads = threads
+        self._budget = budget
+        self._scratch = scratch
         self._distance = attributes.condition.distance
         self._set = sketches.taking_part(rows)
         self._level = sketches.level[rows]
@@ -116,13 +123,45 @@ class SimhashJoin:
         marked one."""
         wanted = np.zeros(len(self._rows), dtype=bool)
         wanted[documents] = True
+        near, involved, count = [], np.zeros(len(self._rows), dtype=bool), 0
         others = np.flatnonzero((wanted | marked) & self._present)
-        found = [np.zeros((0, 4), np.uint32)]
         for stored, query in self._near(np.flatnonzero(wanted & self._present), others):
             chosen = (stored != query) & (~wanted[stored] | (stored < query))
             stored, query = stored[chosen], query[chosen]
-            a, b = np.minimum(stored, query), np.maximum(stored, query)
+            count += len(stored)
+            involved[stored] = involved[query] = True
+            if count <= _MEASURED_PAIRS:
+                near.append((np.minimum(stored, query), np.maximum(stored, query)))
+        if count > _MEASURED_PAIRS:
+            return self._joined(measure, floor, np.flatnonzero(involved), wanted)
+        found = [np.zeros((0, 4), np.uint32)]
+        for a, b in near:
             found += self._reaching(measure, floor, a, b)
+        return np.concatenate(found)
+
+    def _joined(
+        self,
+        measure: Measure,
+        floor: Fraction,
+        numbers: Numbers,
+        wanted: npt.NDArray[np.bool_],
+    ) -> PairTable:
+        """The pairs of some documents, of which at least one is wanted, by their shingles; such
+        documents have near simhashes and stayed for all that, so they have little in common."""
+        join = Join(
+            self._sketches,
+            self._rows[numbers],
+            threads=self._threads,
+            budget=self._budget,
+            scratch=self._scratch,
+        )
+        groups = np.where(wanted[numbers], _core.NO_HUB, 0).astype(np.uint32)
+        found = [np.zeros((0, 4), np.uint32)]
+        for level in join.levels:
+            for table in join.pairs(measure, floor, level, groups=groups):
+                pairs = table.copy()
+                pairs[:, :2] = numbers[table[:, :2]]
+                found.append(pairs[self._comparable(pairs[:, 0], pairs[:, 1])])
         return np.concatenate(found)
 
     def measure(self, measure: Measure, pairs: PairTable) -> PairTable:
@@ -144,8 +183,11 @@ class SimhashJoin:
             some = others[begin : begin + step]
             found = tables.probe(self._values[some], 0, self._threads).astype(np.int64)
             stored, query = some[found[:, 0]], asked[found[:, 1]]
-            met = self._attributes.comparable(self._rows[stored], self._rows[query])
+            met = self._comparable(stored, query)
             yield stored[met], query[met]
+
+    def _comparable(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        return self._attributes.comparable(self._rows[a], self._rows[b])
 
     def _reaching(
         self, measure: Measure, floor: Fraction, a: Numbers, b: Numbers
