@@ -37,7 +37,7 @@ def stars(
     known = [table[reaching(table, threshold)] for table in outcome.pairs("resemblance")]
     if settings.method == "hamming":
         # Who has a hub has its partners, and comes behind it: whoever takes the one takes both.
-        centres = _core.stars(np.concatenate([NO_PAIRS, *known]), documents, *ratio)
+        centres = _core.stars(np.concatenate([NO_PAIRS, *known]), documents, *ratio).copy()
         held = np.flatnonzero(hubs != _core.NO_HUB)
         centres[held] = centres[hubs[held]]
         return centres
