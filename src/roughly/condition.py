@@ -215,7 +215,12 @@ def _categories(stored: Stored, condition: Condition) -> npt.NDArray[np.uint64]:
     else:
         _check_stored(stored, "category", condition.within, "categories")
         names = stored.column("category")
-    coded = pc.fill_null(names, "").combine_chunks().dictionary_encode()
+    return category_hashes(names.combine_chunks())
+
+
+def category_hashes(names: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.uint64]:
+    """What categories are told by, each distinct one hashed once."""
+    coded = pc.fill_null(names, "").dictionary_encode()
     if isinstance(coded, pa.ChunkedArray):
         coded = coded.combine_chunks()
     hashes = np.array([category_hash(name) for name in coded.dictionary.to_pylist()], np.uint64)

@@ -41,6 +41,10 @@ def match_lines(found: Found, number: int, terminal: Terminal) -> Iterator[str]:
             ("it in query", match.containment_found),
         )
         if measure is not None
+    ) + (
+        ""
+        if match.distance is None
+        else f"   {terminal.style('simhash', 'faint')} {plural(match.distance, 'bit')} off"
     )
 
 
