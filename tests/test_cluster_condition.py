@@ -99,9 +99,7 @@ def test_the_join(
     of_pairs: tuple[Any, Any] = (None, None)
     if of_containment and not select.startswith("min"):
         of_pairs = (max(of_containment), min(of_containment))
-    wanted = settings_for(
-        sketcher.parameters, threshold, floor, *of_pairs, condition=condition
-    )
+    wanted = settings_for(sketcher.parameters, threshold, floor, *of_pairs, condition=condition)
     wanted = replace(wanted, mass=rule)
     with tempfile.TemporaryDirectory() as directory:
         found = run(documents, sketcher, wanted, Path(directory), way)

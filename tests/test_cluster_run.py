@@ -68,9 +68,7 @@ def run(
 ) -> Clusters:
     way = way or Way()
     condition = wanted.condition
-    opened = open_documents(
-        documents, content_type="text", category_field=condition.category_field
-    )
+    opened = open_documents(documents, content_type="text", category_field=condition.category_field)
     simhasher = condition.simhasher
     with Steps(directory, {"settings": wanted.to_dict()}, durable=False) as steps:
         with SegmentWriter(

@@ -105,7 +105,10 @@ def test_what_is_recorded_comes_back() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "minhash"}, "method: unknown: 'minhash', wanted one of shingles, simhash, both"),
+        (
+            {"method": "minhash"},
+            "method: unknown: 'minhash', wanted one of shingles, simhash, both",
+        ),
         ({"distance": 3}, "distance: nothing to apply to: simhashes play no part"),
         ({"simhasher": Simhasher()}, "simhasher: nothing to apply to"),
         ({"method": "both", "distance": 11}, "distance: out of range: 11"),

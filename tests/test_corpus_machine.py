@@ -41,9 +41,7 @@ def text(seed: int, edits: int) -> str:
 texts = st.builds(text, st.integers(0, 4), st.integers(0, 6))
 LANGUAGES = [None, "en", "de"]
 documents = st.lists(
-    st.tuples(
-        st.sampled_from(NAMES), st.sampled_from(DATES), texts, st.sampled_from(LANGUAGES)
-    ),
+    st.tuples(st.sampled_from(NAMES), st.sampled_from(DATES), texts, st.sampled_from(LANGUAGES)),
     min_size=1,
     max_size=5,
     unique_by=lambda document: document[0],
@@ -90,9 +88,7 @@ class CorpusMachine(RuleBasedStateMachine):
         self.kept = kept
 
     @rule(batch=documents, date=st.sampled_from(DATES))
-    def add(
-        self, batch: list[tuple[str, str | None, str, str | None]], date: str | None
-    ) -> None:
+    def add(self, batch: list[tuple[str, str | None, str, str | None]], date: str | None) -> None:
         rows = [{"id": n, "date": d, "text": t, "language": x} for n, d, t, x in batch]
         added = self.corpus.add(rows, date, content_type="text")
         taken = {(n, d or date) for n, d, _, _ in batch}

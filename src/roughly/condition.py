@@ -126,7 +126,7 @@ def make_condition(
             hint="take weights 'count' or 'once' and the stop words 'english' or none",
         )
     return Condition(
-        cast("Method", method),
+        method,
         check_integer("distance", DISTANCE if distance is None else distance, 0, LARGEST_DISTANCE),
         _ratio(size_ratio),
         within,

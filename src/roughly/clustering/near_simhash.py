@@ -160,4 +160,3 @@ def _grouped(keys: list[npt.NDArray[np.uint64]]) -> tuple[Numbers, npt.NDArray[n
         for key in keys:
             starts[1:] |= key[order[1:]] != key[order[:-1]]
     return order, starts
-

@@ -63,7 +63,7 @@ def stars(
         own = _first_of_each(own, hubs[own], at_once)
         at_once *= 2
         asked[own] = True
-        more = []
+        more: list[PairTable] = []
         for centre in own.tolist():
             begin, end = np.searchsorted(hub_of, [hubs[centre], hubs[centre] + 1])
             later = masses[begin:end]

@@ -17,7 +17,6 @@ from roughly.search.match import Found
 from roughly.search.query import Query
 from roughly.search.restriction import Restriction, categories
 from roughly.search.searcher import Direction, Searcher, Threshold, check_searchable
-
 from roughly.url import host_of
 
 if TYPE_CHECKING:

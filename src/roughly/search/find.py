@@ -257,8 +257,8 @@ def _measured(collection: Collection, query: Query, rows: Numbers, threads: int)
             pairs[:, :2] = pairs[:, 1::-1].copy()
             held[:, 0] = together.measure("contained", pairs, threads)[:, 3]
         parts.append(np.concatenate([found, held], axis=1))
-    table = np.concatenate(parts)
-    return _Counts(rows, *(table[:, i] for i in range(4)), np.zeros(len(rows), bool))
+    common, sampled, of_query, of_found = np.concatenate(parts).T
+    return _Counts(rows, common, sampled, of_query, of_found, np.zeros(len(rows), bool))
 
 
 def _comparable(
