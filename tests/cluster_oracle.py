@@ -269,7 +269,7 @@ def inside_masses(
     rows: list[int],
     hubs: list[int | None],
     wanted: Settings,
-    comparable: Comparable,
+    facts: Facts,
 ) -> list[Row]:
     """The pairs with a common hub that are found at a rung: 0.1, 0.2, ... above the threshold,
     among those that have a hub or are one, by the hubs that they have there."""
@@ -278,13 +278,14 @@ def inside_masses(
     while rung < 1 and any(hub is not None for hub in hubs):
         members = sorted({d for i, hub in enumerate(hubs) if hub is not None for d in (i, hub)})
         some = [rows[m] for m in members]
-        inner = comparable_hubs(expected_hubs(sketches, rung, wanted.mass, some), some, comparable)
+        inner = expected_hubs(sketches, rung, wanted.mass, some, facts.category)
+        inner = comparable_hubs(inner, some, facts.comparable)
         for j, b in enumerate(members):
             for i, a in enumerate(members[:j]):
                 before = hubs[a] is not None and hubs[a] == hubs[b]
                 still = inner[i] is not None and inner[i] == inner[j]
                 counted = pair_counts(sketches, rows[a], rows[b], "resemblance")
-                good = before and not still and comparable(rows[a], rows[b])
+                good = before and not still and facts.comparable(rows[a], rows[b])
                 if good and counted and counted[0] >= rung * counted[1]:
                     found.append((a, b, *counted))
         hubs = [None] * len(rows)
@@ -306,7 +307,7 @@ def expect(documents: list[Document], sketcher: Sketcher, wanted: Settings) -> E
         floors["containment"] = wanted.containment_floor
     hubs: list[int | None] = [None] * len(rows)
     if wanted.method == "join":
-        hubs = expected_hubs(sketches, wanted.threshold, wanted.mass, rows)
+        hubs = expected_hubs(sketches, wanted.threshold, wanted.mass, rows, facts.category)
         hubs = comparable_hubs(hubs, rows, facts.comparable)
     elif wanted.method == "hamming":
         hubs = simhash_hubs(facts, rows, wanted.mass.least_frequency)
@@ -341,7 +342,7 @@ def expect(documents: list[Document], sketcher: Sketcher, wanted: Settings) -> E
         )
     if wanted.method == "join":
         pairs["resemblance"] = sorted(
-            [*pairs["resemblance"], *inside_masses(sketches, rows, hubs, wanted, facts.comparable)]
+            [*pairs["resemblance"], *inside_masses(sketches, rows, hubs, wanted, facts)]
         )
     links = {m: maximum_forest(found, len(rows)) for m, found in pairs.items()}
     ids = [d["id"] for d in ordered]
