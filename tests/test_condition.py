@@ -19,7 +19,7 @@ from roughly.condition import (
     make_condition,
 )
 from roughly.errors import ParameterError
-from roughly.simhashing import Simhasher
+from roughly.simhashing.simhasher import Simhasher
 
 documents = st.lists(
     st.tuples(

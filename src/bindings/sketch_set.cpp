@@ -10,6 +10,7 @@
 #include <bit>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 
 #include "bindings.hpp"
@@ -143,6 +144,13 @@ class OwningSketchSet {
         for (size_t n = 0; n < views_.size(); ++n) views_[n].frequency = frequencies_[n].data();
     }
 
+    void use_categories(InputArray<uint64_t> category) {
+        if (category.size() != size_.size())
+            throw std::invalid_argument("categories: want one for every row");
+        category_ = category;
+        set_.category = category_->data();
+    }
+
     template <typename Arrays>
     void check_lengths(const Arrays& arrays) const {
         bool right = arrays.size() == chunks_.size();
@@ -171,6 +179,7 @@ class OwningSketchSet {
     InputArray<uint8_t> level_;
     FileReader reader_;
     std::vector<InputArray<uint8_t>> frequencies_;
+    std::optional<InputArray<uint64_t>> category_;
     std::vector<SketchChunk> views_;
     std::vector<uint32_t> visits_;
     SketchSet set_;
@@ -409,6 +418,9 @@ void bind_sketch_set(nb::module_& module) {
         .def("elements", &elements, "Elements of all documents that take part.")
         .def("use_frequencies", &OwningSketchSet::use_frequencies, "frequencies"_a,
              "Takes the frequencies, an array for each chunk, for what follows.")
+        .def("use_categories", &OwningSketchSet::use_categories, "category"_a,
+             "Takes a hash of every row's category: only documents of one are joined (others hardly "
+             "ever), and have hubs of their own.")
         .def("postings", &postings, "measure"_a, "floor"_a, "level"_a, "begin"_a, "end"_a,
              "smallest_native"_a, "visited"_a, "threads"_a, "counts"_a,
              "Postings (key; position and document) by bucket, and where each bucket ends; writes "

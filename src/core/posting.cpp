@@ -56,7 +56,8 @@ class PostingMaker {
         for (size_t i = 0; i < count; ++i) {
             const uint32_t position = starts_[frequency[i]]++;
             if (position < length && frequency[i] > 1)
-                out.push_back({mixed(elements[i]), static_cast<uint32_t>(document), position});
+                out.push_back({mixed(sketches_.in_category(document, elements[i])),
+                               static_cast<uint32_t>(document), position});
         }
         return static_cast<uint32_t>(count);
     }

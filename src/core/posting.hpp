@@ -54,7 +54,7 @@ struct JoinRule {
 };
 
 struct Posting {
-    uint64_t key;  // the element, mixed
+    uint64_t key;  // the element in its document's category, mixed
     uint32_t document;
     uint32_t position;  // of the element among those of its document, rarest first
 };

@@ -134,6 +134,11 @@ class SketchSet:
     def use_frequencies(self, frequencies: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> None:
         """Takes the frequencies, an array for each chunk, for what follows."""
 
+    def use_categories(self, category: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Takes a hash of every row's category: only documents of one are joined (others hardly ever), and have hubs of their own.
+        """
+
     def postings(self, measure: str, floor: tuple[int, int], level: int, begin: int, end: int, smallest_native: int, visited: bool, threads: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
         """
         Postings (key; position and document) by bucket, and where each bucket ends; writes the documents' elements at the level into counts.

@@ -127,7 +127,7 @@ def make_condition(
             hint="take weights 'count' or 'once' and the stop words 'english' or none",
         )
     return Condition(
-        cast("Method", method),
+        method,
         check_integer("distance", DISTANCE if distance is None else distance, 0, LARGEST_DISTANCE),
         _ratio(size_ratio),
         within,
@@ -240,7 +240,12 @@ def _categories(stored: Stored, condition: Condition) -> npt.NDArray[np.uint64]:
         names = pa.chunked_array(chunks, pa.string())
     else:
         names = stored.column("category")
-    coded = pc.fill_null(names, "").combine_chunks().dictionary_encode()
+    return category_hashes(names.combine_chunks())
+
+
+def category_hashes(names: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.uint64]:
+    """What categories are told by, each distinct one hashed once."""
+    coded = pc.fill_null(names, "").dictionary_encode()
     if isinstance(coded, pa.ChunkedArray):
         coded = coded.combine_chunks()
     hashes = np.array([category_hash(name) for name in coded.dictionary.to_pylist()], np.uint64)

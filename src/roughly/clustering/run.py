@@ -328,6 +328,7 @@ class _Phases:
             clock=self.clock,
             least_contained=0 if self.settings.exact else LEAST_CONTAINED,
             frequent=frequent,
+            category=None if self.attributes is None else self.attributes.category,
         )
 
     def _checked_hubs(
@@ -410,6 +411,7 @@ class _Phases:
                 budget_bytes=budget,
                 scratch=self.folder,
                 clock=self.clock,
+                category=None if self.attributes is None else self.attributes.category,
             )
             return {"bytes": write_pairs(path, self._comparable(found, rows))}
         advance = self.progress("pairs", 2 * len(rows), "documents")

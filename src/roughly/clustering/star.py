@@ -37,7 +37,7 @@ def stars(
     known = [table[reaching(table, threshold)] for table in outcome.pairs("resemblance")]
     if settings.method == "hamming":
         # Who has a hub has its partners, and comes behind it: whoever takes the one takes both.
-        centres = _core.stars(np.concatenate([NO_PAIRS, *known]), documents, *ratio)
+        centres = _core.stars(np.concatenate([NO_PAIRS, *known]), documents, *ratio).copy()
         held = np.flatnonzero(hubs != _core.NO_HUB)
         centres[held] = centres[hubs[held]]
         return centres
@@ -63,7 +63,7 @@ def stars(
         own = _first_of_each(own, hubs[own], at_once)
         at_once *= 2
         asked[own] = True
-        more = []
+        more: list[PairTable] = []
         for centre in own.tolist():
             begin, end = np.searchsorted(hub_of, [hubs[centre], hubs[centre] + 1])
             later = masses[begin:end]
@@ -90,7 +90,8 @@ def _joined_inside(
     """The pairs of those that had a hub, at a higher threshold, and the hubs they have there."""
     members = np.flatnonzero(hubs != _core.NO_HUB).astype(np.uint32)
     budget = Budget.of_memory(LEAST_MEMORY)
-    join = Join(sketches, rows[members], threads=threads, budget=budget)
+    category = None if attributes is None else attributes.category
+    join = Join(sketches, rows[members], threads=threads, budget=budget, category=category)
     inner = join.hubs(threshold, settings.mass)
     links = join.hub_links(inner)
     if attributes is not None:

@@ -150,6 +150,11 @@ class Corpus:
         direction: Direction = "both",
         limit: int | None = 10,
         exact: bool | None = None,
+        method: Method | None = None,
+        distance: int | None = None,
+        size_ratio: float | str | Fraction | None = None,
+        within: str | None = None,
+        category: str | None = None,
         content_type: str = "auto",
         threads: int | None = 1,
         progress: Progress = no_progress,
@@ -160,12 +165,16 @@ class Corpus:
         If neither is given, 0.5 and 0.8.
 
         `exact`: True counts by the stored text, also where sketches cannot tell; False believes
-        the estimates; None has those counted that rest on few samples."""
-        from roughly.corpus.finding import find_documents
+        the estimates; None has those counted that rest on few samples.
+
+        `method` "simhash" finds documents whose simhashes differ in at most `distance` (3) bits,
+        nearest first; "both" leaves only those of what else is found. `size_ratio` and `within`
+        mean what they mean for `roughly.cluster`; `category` is that of the query, which for a URL
+        is known."""
+        from roughly.corpus.finding import Asked, find_documents
 
         return find_documents(
-            self.collection,
-            self._snapshot.searcher,
+            self._snapshot,
             text,
             url,
             threshold=threshold,
@@ -173,6 +182,7 @@ class Corpus:
             direction=direction,
             limit=limit,
             exact=exact,
+            asked=Asked(method, distance, size_ratio, within, category),
             content_type=content_type,
             threads=threads_or_all(threads),
             progress=progress,
