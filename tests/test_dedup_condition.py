@@ -19,7 +19,7 @@ from roughly.clustering.join import MassRule
 from roughly.clustering.settings import settings_for
 from roughly.condition import make_condition
 from roughly.corpus import Corpus, create_corpus
-from roughly.deduplication import candidates, category_join, simhash_decision, simhash_join
+from roughly.deduplication import candidates, simhash_decision, simhash_join
 from roughly.documents import open_documents
 from tests.optional import FULL
 from tests.reference import sketch
@@ -59,8 +59,6 @@ def work(small: bool, masses: MassRule, best: int = 8) -> Iterator[None]:
             (simhash_join, "_PAIRS", 4),
             (simhash_join, "_MEASURED_PAIRS", 2),
             (simhash_decision, "_STEP", 2),
-            (category_join, "_DOCUMENTS", 4),
-            (category_join, "_KEPT_JOINS", 0),
         ):
             if small:
                 stack.enter_context(patch.object(module, name, value))

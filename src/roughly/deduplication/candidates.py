@@ -31,7 +31,6 @@ from roughly import _core
 from roughly.clustering.join import Budget, Join, MassRule, Measure
 from roughly.clustering.sketches import RESIDENT_BYTES, PairTable
 from roughly.clustering.sketching import Progress, no_progress
-from roughly.deduplication.category_join import CategoryJoin
 from roughly.deduplication.simhash_join import SimhashJoin
 from roughly.errors import ParameterError
 
@@ -109,19 +108,10 @@ class CandidateFinder:
         self._opened = 1  # of the idle ones with one hub, at a time
         self._thinned = np.zeros(len(rows), dtype=bool)  # pairs with pinned ones were dropped
 
-    def _make_join(self, memory_bytes: int, scratch: Path) -> Join | SimhashJoin | CategoryJoin:
+    def _make_join(self, memory_bytes: int, scratch: Path) -> Join | SimhashJoin:
         """What finds pairs; those that do not meet the condition may be among them."""
         rows = self._rows.astype(np.uint32)
         attributes, pinned = self._pool.attributes, self._pinned
-        if attributes.category is not None and attributes.condition.method == "shingles":
-            return CategoryJoin(
-                self._sketches,
-                rows,
-                attributes.category[rows],
-                threads=self._threads,
-                memory_bytes=memory_bytes,
-                scratch=scratch,
-            )
         budget = Budget(memory_bytes // 8, memory_bytes // 16, RESIDENT_BYTES)
         if attributes.condition.method == "both":
             return SimhashJoin(
@@ -133,7 +123,14 @@ class CandidateFinder:
                 budget=budget,
                 scratch=scratch,
             )
-        return Join(self._sketches, rows, threads=self._threads, budget=budget, scratch=scratch)
+        return Join(
+            self._sketches,
+            rows,
+            threads=self._threads,
+            budget=budget,
+            scratch=scratch,
+            category=attributes.category,
+        )
 
     def find(self, progress: Progress = no_progress) -> Candidates:
         """All pairs but those of two idle documents, and all but the best with pinned ones."""

@@ -154,6 +154,7 @@ class SimhashJoin:
             threads=self._threads,
             budget=self._budget,
             scratch=self._scratch,
+            category=self._attributes.category,
         )
         groups = np.where(wanted[numbers], _core.NO_HUB, 0).astype(np.uint32)
         found = [np.zeros((0, 4), np.uint32)]
