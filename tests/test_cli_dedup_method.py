@@ -181,9 +181,8 @@ def test_against_a_corpus(pages: Path) -> None:
     ]
     write(pages / "new.jsonl", new)
     # What the corpus was made with need not be said again.
-    against = ("--against", "c.roughly", "--json", "--force")
-    words = ("--method", "simhash", "-k", "3", "--within", "lang")
-    run = command("dedup", "new.jsonl", "-o", "b.jsonl", *words, *against, cwd=pages)
+    words = ("--method", "simhash", "-k", "3", "--within", "lang", "--against", "c.roughly")
+    run = command("dedup", "new.jsonl", "-o", "b.jsonl", *words, "--json", cwd=pages)
     assert run.returncode == 0, run.stderr
     found = [(row["removed"], row["kept"], row["kind"], row["kept_in"]) for row in removals(pages)]
     assert found == [
@@ -193,33 +192,29 @@ def test_against_a_corpus(pages: Path) -> None:
     ]
     facts = json.loads(run.stdout)
     assert (facts["same_site"], facts["cross_site"], facts["in_corpus"]) == (1, 2, 3)
-    words = ("--method", "both", "-k", "3", "--within", "lang", "--stem", "english")
-    run = command("dedup", "new.jsonl", "-o", "b.jsonl", *words, *against, cwd=pages)
-    assert [row["kept"] for row in removals(pages)] == ["http://b.example/1"]
-    for words, message, hint in (
-        (("--within", "url"), "categories: stored with the documents are others: lang", "use"),
-        (("--method", "simhash", "--stop-words", "english"), "simhashes: stored with", "use"),
-    ):
-        run = command("dedup", "new.jsonl", "-o", "d.jsonl", *words, *against, cwd=pages)
-        assert_error(run, message, hint)
+    other = ("--method", "simhash", "--stop-words", "english", "--against", "c.roughly")
+    run = command("dedup", "new.jsonl", "-o", "d.jsonl", *other, cwd=pages)
+    assert_error(run, "simhashes: stored with the documents are others", "use the options")
+
+    corpus = pages / "c.roughly"
+    both = {"method": "both", "within": "lang", "simhasher": Simhasher(stem="english")}
     # Hosts are in the ids.
-    run = command("dedup", "new.jsonl", "-o", "d.jsonl", "--within", "host", *against, cwd=pages)
-    assert run.returncode == 0
-    assert [row["kept"] for row in removals(pages, "d.jsonl")] == ["http://b.example/1"]
+    for options in (both, {"within": "host"}):
+        result = roughly.dedup(new, against=corpus, id_field="url", **options)
+        assert result.removals()["kept"].to_pylist() == ["http://b.example/1"]
+    with pytest.raises(MismatchError, match="categories: stored with the documents are others"):
+        roughly.dedup(new, within="url", against=corpus)
+    with pytest.raises(MismatchError, match="simhashes: stored with the documents are others"):
+        roughly.dedup(new, method="both", against=corpus, simhasher=Simhasher())
 
 
 def test_a_corpus_without_simhashes(pages: Path) -> None:
     assert command("cluster", "a.jsonl", "-o", "c.roughly", "--quiet", cwd=pages).returncode == 0
-    for words, message in (
-        (("--method", "simhash"), "simhashes: not stored with the documents"),
-        (("--within", "lang"), "categories: not stored with the documents"),
-    ):
-        run = command(
-            "dedup", "a.jsonl", "-o", "b.jsonl", "--against", "c.roughly", *words, cwd=pages
-        )
-        assert_error(run, message, "make the corpus again")
-    with pytest.raises(MismatchError, match="simhashes: not stored with the documents"):
-        roughly.dedup(PAGES, method="both", against=pages / "c.roughly")
+    words = ("--method", "simhash", "--against", "c.roughly")
+    run = command("dedup", "a.jsonl", "-o", "b.jsonl", *words, cwd=pages)
+    assert_error(run, "simhashes: not stored with the documents", "make the corpus again")
+    with pytest.raises(MismatchError, match="categories: not stored with the documents"):
+        roughly.dedup(PAGES, within="lang", against=pages / "c.roughly")
 
 
 def test_a_corpus_without_text_has_simhashes(pages: Path) -> None:

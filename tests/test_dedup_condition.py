@@ -2,6 +2,7 @@
 rule on small collections, within one and against a corpus."""
 
 import contextlib
+import random
 import tempfile
 from collections.abc import Iterator
 from fractions import Fraction
@@ -10,11 +11,12 @@ from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import roughly
-from roughly import Sketcher
+from roughly import Simhasher, Sketcher
 from roughly.clustering.join import MassRule
 from roughly.clustering.settings import settings_for
 from roughly.condition import make_condition
@@ -271,3 +273,44 @@ def test_the_rule_against_a_corpus(
     for removal in found:
         pair = [by_id[removal.kept], by_id[removal.removed]]
         assert [removal] == greedy(pair, *rules, known=1, wanted=wanted)
+
+
+@pytest.mark.parametrize("kind", ["template", "shuffled", "near"])
+def test_no_square_of_pairs_is_measured(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages of one template whose simhashes are far apart; of the same words in other orders; and
+    all but the same ones."""
+    count, chance = 1500, random.Random(2)
+    words = [f"w{n}" for n in range(200)]
+
+    def text() -> str:
+        if kind == "template":
+            return " ".join(words + [f"x{chance.randrange(10**6)}" for _ in range(50)])
+        if kind == "shuffled":
+            return " ".join(chance.sample(words, len(words)))
+        return " ".join([*words, f"x{chance.randrange(10**6)}"])
+
+    texts = [text() for _ in range(count)]
+    measured = 0
+    real = simhash_join.SimhashJoin.measure
+
+    def measure(self: simhash_join.SimhashJoin, how: Any, pairs: Any) -> Any:
+        nonlocal measured
+        measured += len(pairs)
+        return real(self, how, pairs)
+
+    monkeypatch.setattr(simhash_join.SimhashJoin, "measure", measure)
+    monkeypatch.setattr(simhash_join, "_MEASURED_PAIRS", 10_000)
+    result = roughly.dedup(texts, 0.5, method="both")
+    assert measured < 40 * count  # a thirtieth of the square, at most
+    simhashes = [Simhasher().simhash(each) for each in texts]
+    kept = [simhash for simhash, stays in zip(simhashes, result.stays, strict=True) if stays]
+    if kind == "shuffled":
+        assert len(set(simhashes)) == 1 and len(kept) == count
+        return
+    # All resemble one another, so the rule is that of the simhashes.
+    expected: list[int] = []
+    for simhash in simhashes:
+        assert simhash is not None
+        if all((simhash ^ other).bit_count() > 3 for other in expected):
+            expected.append(simhash)
+    assert kept == expected
