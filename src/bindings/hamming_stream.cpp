@@ -1,5 +1,6 @@
 // Hamming distances where values come and go: the part of a growing index that is in memory, joins
-// of queries with stored values that pass by, the dedup rule, and the 2007 paper's compressed blocks.
+// of queries with stored values that pass by, the dedup rule, and the 2007 paper's compressed
+// blocks.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>

@@ -259,10 +259,11 @@ def _corpus(arguments: argparse.Namespace) -> Corpus:
 
 
 def _default_threshold(arguments: argparse.Namespace) -> float:
+    from roughly.deduplication.rule import THRESHOLD
     from roughly.sketcher import PRESETS
 
     chosen = PRESETS.get(arguments.preset)
-    return 0.7 if chosen is None or chosen.threshold is None else chosen.threshold
+    return THRESHOLD if chosen is None or chosen.threshold is None else chosen.threshold
 
 
 def _workplace(arguments: argparse.Namespace, output: Output) -> tuple[object, Path]:

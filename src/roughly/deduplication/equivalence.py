@@ -82,6 +82,8 @@ def _form_hashes(pool: Pool) -> Hashes:
     empty = np.flatnonzero(pool.size == 0)
     if len(empty):
         hashes[empty] = pool.hashes("content")[empty]
+    if pool.condition.within is None:
+        return hashes
     return pool.attributes.keyed(hashes, np.arange(len(hashes)))
 
 

@@ -102,10 +102,11 @@ class SimhashJoin:
         told of each document twice."""
         asked = np.flatnonzero((groups != 0) & self._present)
         others = np.flatnonzero(self._present)
+        others = others[others >= self._pinned]
         for stored, query in self._near(asked, others):
             a, b = np.minimum(stored, query), np.maximum(stored, query)
             # Of two that are asked for, both find the other.
-            once = (groups[stored] == 0) | (stored < query)
+            once = (groups[stored] == 0) | (stored < query) | (query < self._pinned)
             apart = (groups[a] != groups[b]) | (groups[a] == _core.NO_HUB)
             meets = np.maximum(self._level[a], self._level[b]) == level
             chosen = once & apart & meets
