@@ -109,6 +109,8 @@ def test_json(made: Shell) -> None:
             "weakest_link": 11 / 21,
             "smallest_resemblance": 11 / 21,
             "mass": False,
+            "same_site_pairs": 0,
+            "cross_site_pairs": 0,
             "members": ["a", "b", "c"],
         },
         {
@@ -118,6 +120,8 @@ def test_json(made: Shell) -> None:
             "weakest_link": 1.0,
             "smallest_resemblance": 1.0,
             "mass": False,
+            "same_site_pairs": 0,
+            "cross_site_pairs": 0,
             "members": ["d", "e"],
         },
     ]

@@ -10,6 +10,7 @@
 #include <bit>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 
 #include "bindings.hpp"
@@ -148,6 +149,13 @@ class OwningSketchSet {
         for (size_t n = 0; n < views_.size(); ++n) views_[n].frequency = frequencies_[n].data();
     }
 
+    void use_categories(InputArray<uint64_t> category) {
+        if (category.size() != size_.size())
+            throw std::invalid_argument("categories: want one for every row");
+        category_ = category;
+        set_.category = category_->data();
+    }
+
     template <typename Arrays>
     void check_lengths(const Arrays& arrays) const {
         bool right = arrays.size() == chunks_.size();
@@ -176,6 +184,7 @@ class OwningSketchSet {
     InputArray<uint8_t> level_;
     FileReader reader_;
     std::vector<InputArray<uint8_t>> frequencies_;
+    std::optional<InputArray<uint64_t>> category_;
     std::vector<SketchChunk> views_;
     std::vector<uint32_t> visits_;
     SketchSet set_;
@@ -250,10 +259,10 @@ std::pair<Table<uint64_t>, Array<uint64_t>> postings(const OwningSketchSet& self
     Postings made;
     {
         nb::gil_scoped_release release;
-        made = make_postings(set, rule, level, begin, end, smallest_native, visited, threads,
-                             {counts.data(), counts.size()}, {bounds.data(), bounds.size()},
-                             {reinterpret_cast<Signature*>(signatures.data()),
-                              signatures.shape(0)});
+        made =
+            make_postings(set, rule, level, begin, end, smallest_native, visited, threads,
+                          {counts.data(), counts.size()}, {bounds.data(), bounds.size()},
+                          {reinterpret_cast<Signature*>(signatures.data()), signatures.shape(0)});
     }
     return {to_table<uint64_t, 2>(std::move(made.entries)), to_array(std::move(made.bucket_ends))};
 }
@@ -265,8 +274,9 @@ class OwningLevelIndex {
    public:
     OwningLevelIndex(const OwningSketchSet& sketches, std::string_view measure, Fraction floor,
                      uint8_t level, std::vector<Run> runs, InputArray<uint32_t> counts,
-                     SignatureTable<const uint64_t> signatures, InputArray<uint32_t> hubs, InputArray<uint32_t> groups, size_t least_contained,
-                     size_t first_bucket, size_t last_bucket, size_t threads)
+                     SignatureTable<const uint64_t> signatures, InputArray<uint32_t> hubs,
+                     InputArray<uint32_t> groups, size_t least_contained, size_t first_bucket,
+                     size_t last_bucket, size_t threads)
         : sketches_(sketches.counted()),
           counts_(counts),
           signatures_(signatures),
@@ -297,16 +307,16 @@ class OwningLevelIndex {
         }
         if (!right || total >> 32)
             throw std::invalid_argument("postings: they do not belong to these sketches");
-        const LevelJoin join{sketches_,
-                             rule,
-                             level,
-                             {counts.data(), counts.size()},
-                             {reinterpret_cast<const Signature*>(signatures.data()),
-                              signatures.shape(0)},
-                             {hubs.data(), hubs.size()},
-                             {groups.data(), groups.size()},
-                             first_bucket,
-                             last_bucket};
+        const LevelJoin join{
+            sketches_,
+            rule,
+            level,
+            {counts.data(), counts.size()},
+            {reinterpret_cast<const Signature*>(signatures.data()), signatures.shape(0)},
+            {hubs.data(), hubs.size()},
+            {groups.data(), groups.size()},
+            first_bucket,
+            last_bucket};
         nb::gil_scoped_release release;
         index_ = std::make_unique<LevelIndex>(join, views, threads);
     }
@@ -396,9 +406,9 @@ class OwningPartnerFinder {
             right = documents.data()[i] < sketches_.count;
         if (!right) throw std::invalid_argument("partners: a document beyond the last one");
         nb::gil_scoped_release release;
-        finder_ = std::make_unique<PartnerFinder>(
-            sketches_, rule, std::span(documents.data(), documents.size()),
-            std::span(marks.data(), marks.size()));
+        finder_ = std::make_unique<PartnerFinder>(sketches_, rule,
+                                                  std::span(documents.data(), documents.size()),
+                                                  std::span(marks.data(), marks.size()));
     }
 
     auto find(size_t begin, size_t end, size_t threads) const {
@@ -451,6 +461,10 @@ void bind_sketch_set(nb::module_& module) {
         .def("elements", &elements, "Elements of all documents that take part.")
         .def("use_frequencies", &OwningSketchSet::use_frequencies, "frequencies"_a,
              "Takes the frequencies, an array for each chunk, for what follows.")
+        .def(
+            "use_categories", &OwningSketchSet::use_categories, "category"_a,
+            "Takes a hash of every row's category: only documents of one are joined (others hardly "
+            "ever), and have hubs of their own.")
         .def("postings", &postings, "measure"_a, "floor"_a, "level"_a, "begin"_a, "end"_a,
              "smallest_native"_a, "visited"_a, "threads"_a, "counts"_a, "bounds"_a, "signatures"_a,
              "Postings (key; position and document) by bucket, and where each bucket ends; writes "
@@ -528,8 +542,8 @@ void bind_sketch_set(nb::module_& module) {
                       InputArray<uint32_t>, SignatureTable<const uint64_t>, InputArray<uint32_t>,
                       InputArray<uint32_t>, size_t, size_t, size_t, size_t>(),
              nb::keep_alive<1, 2>(), "sketches"_a, "measure"_a, "floor"_a, "level"_a, "runs"_a,
-             "counts"_a, "signatures"_a, "hubs"_a, "groups"_a, "least_contained"_a, "first_bucket"_a,
-             "last_bucket"_a, "threads"_a)
+             "counts"_a, "signatures"_a, "hubs"_a, "groups"_a, "least_contained"_a,
+             "first_bucket"_a, "last_bucket"_a, "threads"_a)
         .def("probe", &OwningLevelIndex::probe, "begin"_a, "end"_a, "threads"_a,
              "Pairs found by documents from begin to end: a, b, common, sampled.");
     nb::class_<OwningPartnerFinder>(

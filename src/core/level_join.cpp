@@ -237,7 +237,7 @@ class Prober {
                 least = frequency[i];
             }
         }
-        const size_t bucket = bucket_of(mixed(first));
+        const size_t bucket = bucket_of(mixed(join_.sketches.in_category(document_, first)));
         return join_.first_bucket <= bucket && bucket < join_.last_bucket;
     }
 

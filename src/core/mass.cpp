@@ -68,7 +68,7 @@ class HubFinder {
         size_t tries = 0;
         has_table_ = false;
         for (const uint64_t key : Keys(sketches_, document, rule_))
-            for (const uint32_t head : heads_.of(key)) {
+            for (const uint32_t head : heads_.of(sketches_.in_category(document, key))) {
                 if (head >= document) break;
                 const auto end = tried.begin() + static_cast<std::ptrdiff_t>(tries);
                 if (std::find(tried.begin(), end, head) != end) continue;
@@ -192,7 +192,8 @@ void Masses::add(size_t begin, size_t end, size_t threads) {
     for (const auto& piece : keys)
         for (const Keys& own : piece) {
             const auto document = static_cast<uint32_t>(sketches_.visit(i++));
-            for (const uint64_t key : own) heads_->add(key, document);
+            for (const uint64_t key : own)
+                heads_->add(sketches_.in_category(document, key), document);
         }
 }
 

@@ -140,6 +140,11 @@ class SketchSet:
     def use_frequencies(self, frequencies: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> None:
         """Takes the frequencies, an array for each chunk, for what follows."""
 
+    def use_categories(self, category: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Takes a hash of every row's category: only documents of one are joined (others hardly ever), and have hubs of their own.
+        """
+
     def postings(self, measure: str, floor: tuple[int, int], level: int, begin: int, end: int, smallest_native: int, visited: bool, threads: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], bounds: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], signatures: Annotated[NDArray[numpy.uint64], dict(shape=(None, 8), order='C', device='cpu')]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
         """
         Postings (key; position and document) by bucket, and where each bucket ends; writes the documents' elements at the level into counts and bounds, which has no fewer before, and what they look like from afar into signatures, if there are any.
@@ -441,6 +446,21 @@ class HammingMemory:
 
     def values(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
         """All values in the order they were added."""
+
+class HammingGreedy:
+    """
+    The dedup rule for values of 64 bits: one goes if one that stays is within k bits.
+    """
+
+    def __init__(self, k: int, blocks: int, capacity: int, size_ratio: tuple[int, int] = (0, 0), simd: str = '') -> None: ...
+
+    def keep(self, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Values that stay in any case."""
+
+    def take(self, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        For each value in order the nearest that stays, of these the first: its number among all given (-1: none, so the value stays), the value and the distance (65: none).
+        """
 
 class HammingJoin:
     """Queries, to be joined with values."""

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
+    from roughly.condition import Condition
     from roughly.documents import Documents
+    from roughly.simhashing.parameters import SimhashParameters
     from roughly.sketcher import Sketcher
 
 
@@ -77,6 +79,50 @@ def add_condition_options(parser: argparse.ArgumentParser) -> None:
         help="only documents of one category: the host of their URLs, or what a field of the input"
         " holds, as --within language; those without it are one category (default: all)",
     )
+
+
+def add_simhashing(parser: argparse.ArgumentParser) -> None:
+    """What the simhashes of a method are made of: the options of `roughly simhash` that can be kept
+    with documents."""
+    add = parser.add_argument_group("what a simhash is made of").add_argument
+    add(
+        "--features",
+        metavar="KIND",
+        help="terms, phrases:N (runs of 1 to N terms) or shingles:W (runs of W) (default: terms)",
+    )
+    add("--stop-words", choices=("english",), help="leave out words")
+    add("--stem", choices=("english",), help="take the stems of words")
+
+
+def condition_of(
+    arguments: argparse.Namespace, stored: SimhashParameters | None = None
+) -> Condition:
+    """The condition that the options describe, with what the preset brings; what they leave open of
+    simhashes is as in those that are stored, or else the default."""
+    from dataclasses import replace
+
+    from roughly.clustering.settings import condition_for
+    from roughly.simhashing.simhasher import Simhasher
+
+    simhasher = None
+    names = ("features", "stop_words", "stem")
+    given = [name for name in names if getattr(arguments, name) is not None]
+    if given:
+        simhasher = Simhasher(
+            arguments.features or "terms", "count", arguments.stop_words, arguments.stem
+        )
+    condition = condition_for(
+        arguments.preset,
+        arguments.method,
+        arguments.distance,
+        arguments.size_ratio,
+        arguments.within,
+        simhasher,
+    )
+    if condition.simhash is None or stored is None:
+        return condition
+    chosen = {name: getattr(condition.simhash, name) for name in given}
+    return replace(condition, simhash=replace(stored, **chosen))
 
 
 def category_field_of(arguments: argparse.Namespace) -> str | None:

@@ -70,7 +70,9 @@ _TABLE_BYTES = 1 << 26
 
 class Join:
     """Some rows of the sketches, in document order. `least_contained` is how many elements a sketch
-    must have to be found contained, unless it is whole: of fewer, all may be there by chance."""
+    must have to be found contained, unless it is whole: of fewer, all may be there by chance.
+    `category` is a number for every row of the sketches: hubs are of their documents' category, and
+    of other pairs those of two categories are left out, but for a chance in 2^64 each."""
 
     def __init__(
         self,
@@ -82,6 +84,7 @@ class Join:
         scratch: Path | None = None,
         clock: Clock | None = None,
         least_contained: int = 0,
+        category: npt.NDArray[np.uint64] | None = None,
     ) -> None:
         self._sketches = sketches
         self._rows = rows
@@ -91,6 +94,8 @@ class Join:
         self._least_contained = least_contained
         self._clock = Clock() if clock is None else clock
         self._set = sketches.taking_part(rows, budget.resident)
+        if category is not None:
+            self._set.use_categories(category)
         self._step = sketches.documents_in(budget.resident // 4)
         self._probe_step = self._step if self._set.reads_files else _PROBE_DOCUMENTS
         # No fewer elements than each document has at this level and coarser ones.

@@ -67,6 +67,11 @@ class Documents:
         return found if self.date is None else _dated(found, self.date)
 
     @property
+    def category_field(self) -> str | None:
+        """The field that was asked for as `category`."""
+        return self._wanted.category
+
+    @property
     def skipped(self) -> Skipped:
         """What the latest pass could not read, up to where it is."""
         return self._reading.skipped

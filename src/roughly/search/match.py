@@ -24,6 +24,7 @@ class Match:
     containment_query: Estimate | None  # share of the query that is in this document
     containment_found: Estimate | None  # share of this document that is in the query
     exact: bool  # whether the text was looked at
+    distance: int | None = None  # bits in which simhashes differ, if these were compared
 
     @property
     def url(self) -> str | None:
@@ -36,6 +37,7 @@ class Match:
         def value(estimate: Estimate | None) -> float | None:
             return None if estimate is None else estimate.value
 
+        distance = {} if self.distance is None else {"distance": self.distance}
         return {
             # A name that is no text holds lone surrogates, which strict JSON parsers refuse.
             "id": self.id.encode("utf-8", "backslashreplace").decode(),
@@ -47,7 +49,7 @@ class Match:
             "containment_query": value(self.containment_query),
             "containment_found": value(self.containment_found),
             "kind": self.kind,
-        }
+        } | distance
 
 
 class Promise(NamedTuple):
