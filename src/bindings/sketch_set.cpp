@@ -418,9 +418,10 @@ void bind_sketch_set(nb::module_& module) {
         .def("elements", &elements, "Elements of all documents that take part.")
         .def("use_frequencies", &OwningSketchSet::use_frequencies, "frequencies"_a,
              "Takes the frequencies, an array for each chunk, for what follows.")
-        .def("use_categories", &OwningSketchSet::use_categories, "category"_a,
-             "Takes a hash of every row's category: only documents of one are joined (others hardly "
-             "ever), and have hubs of their own.")
+        .def(
+            "use_categories", &OwningSketchSet::use_categories, "category"_a,
+            "Takes a hash of every row's category: only documents of one are joined (others hardly "
+            "ever), and have hubs of their own.")
         .def("postings", &postings, "measure"_a, "floor"_a, "level"_a, "begin"_a, "end"_a,
              "smallest_native"_a, "visited"_a, "threads"_a, "counts"_a,
              "Postings (key; position and document) by bucket, and where each bucket ends; writes "

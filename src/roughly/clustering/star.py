@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly import _core
+from roughly.clustering.comparable import comparable, comparable_hubs
 from roughly.clustering.join import NO_PAIRS, Budget, Hubs, Join
-from roughly.clustering.run import Outcome, comparable, comparable_hubs, reaching
+from roughly.clustering.run import Outcome, reaching
 from roughly.clustering.settings import Settings
 from roughly.clustering.sketches import PairTable, Rows, Sketches
 from roughly.condition import Attributes
