@@ -176,10 +176,14 @@ class Clusters:
         skipped = f", {self.skipped.count} skipped" if self.skipped.count else ""
         contained = f", containment {float(self.containment)}" if self.containment else ""
         star = " as stars" if self.linkage == "star" else ""
+        by = f"at threshold {float(self.threshold)}{contained}{star}, floor {float(self.floor)}"
+        if self.settings.method == "hamming":
+            by = f"by simhashes within {self.distance} bits{star}"
+        elif self.distance is not None:
+            by += f", simhashes within {self.distance} bits"
         return (
             f"Clusters({self.segment.documents} documents{skipped}, {len(clusters)} {noun} of"
-            f" {int(sizes.sum())} documents at threshold {float(self.threshold)}{contained}{star},"
-            f" floor {float(self.floor)})"
+            f" {int(sizes.sum())} documents {by})"
         )
 
     def documents(self) -> pa.Table:
