@@ -184,6 +184,45 @@ def test_the_rule_in_masses(
     check(documents, select, threshold, contained, keep, estimate, 1, masses, wanted, small)
 
 
+def turned(seed: int) -> list[Document]:
+    """The same words in orders that have more or less in common: all of one simhash."""
+    chance = random.Random(seed)
+    words = [f"w{n}" for n in range(chance.choice([8, 16, 24]))]
+    texts: list[list[str]] = [words]
+    for _ in range(chance.randint(4, 25)):
+        text = list(chance.choice(texts))
+        for _ in range(chance.choice([0, 1, 1, 2, 6])):
+            a, b, c = sorted(chance.randint(0, len(text)) for _ in range(3))
+            text = text[:a] + text[b:c] + text[a:b] + text[c:]
+        texts.append(text)
+    return [Document(f"{n:02}", " ".join(text), None) for n, text in enumerate(texts)]
+
+
+@given(
+    placed(st.integers(0, 2**32).map(turned)),
+    st.sampled_from(["all", "adaptive:4", "adaptive:10"]),
+    st.sampled_from(["0.4", "0.6", "0.8"]),
+    st.none() | st.sampled_from(["0.6", "0.8"]),
+    st.sampled_from(["first", "longest"]),
+    st.booleans(),
+    st.sampled_from([MassRule(), MassRule(2, 1, 1)]),
+    conditions,
+    st.booleans(),
+)
+def test_the_rule_for_one_simhash(
+    documents: list[Document],
+    select: str,
+    threshold: str,
+    contained: str | None,
+    keep: str,
+    estimate: bool,
+    masses: MassRule,
+    wanted: Wanted,
+    small: bool,
+) -> None:
+    check(documents, select, threshold, contained, keep, estimate, 2, masses, wanted, small)
+
+
 @contextlib.contextmanager
 def corpus_of(
     documents: list[Document], sketcher: Sketcher, wanted: Wanted, text: bool = True

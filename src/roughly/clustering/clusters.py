@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from roughly import _core
 from roughly.clustering.clock import Phase
+from roughly.clustering.comparable import attributes_for
 from roughly.clustering.equivalence import KINDS
 from roughly.clustering.forest import NO_PAIRS
-from roughly.clustering.run import Outcome, attributes_for, reaching, read_pairs
+from roughly.clustering.run import Outcome, reaching, read_pairs
 from roughly.clustering.settings import Settings, bits_threshold, exact_ratio
-from roughly.clustering.site import SitePairs, same_site, site_numbers
+from roughly.clustering.site import SitePairs, count_by_cluster, same_site, site_numbers
 from roughly.clustering.sketches import PairTable, Sketches, steps
 from roughly.clustering.star import stars
 from roughly.condition import LARGEST_DISTANCE, NO_SIMHASH, SIMHASH_BITS, Attributes
@@ -176,10 +176,14 @@ class Clusters:
         skipped = f", {self.skipped.count} skipped" if self.skipped.count else ""
         contained = f", containment {float(self.containment)}" if self.containment else ""
         star = " as stars" if self.linkage == "star" else ""
+        by = f"at threshold {float(self.threshold)}{contained}{star}, floor {float(self.floor)}"
+        if self.settings.method == "hamming":
+            by = f"by simhashes within {self.distance} bits{star}"
+        elif self.distance is not None:
+            by += f", simhashes within {self.distance} bits"
         return (
             f"Clusters({self.segment.documents} documents{skipped}, {len(clusters)} {noun} of"
-            f" {int(sizes.sum())} documents at threshold {float(self.threshold)}{contained}{star},"
-            f" floor {float(self.floor)})"
+            f" {int(sizes.sum())} documents {by})"
         )
 
     def documents(self) -> pa.Table:
@@ -303,17 +307,10 @@ class Clusters:
     def site_pairs_by_cluster(self) -> tuple[Numbers, Numbers]:
         """The same for each cluster of two documents or more: same-site, cross-site."""
         first = self._first[self.outcome.groups.representatives]
-        counts = np.zeros((2, len(self._first)), np.int64)
-        for pairs in self._strong_pairs():
-            same = same_site(self._sites[pairs[:, 0]], self._sites[pairs[:, 1]])
-            for number, is_kind in enumerate((same, pc.invert(same))):
-                chosen = np.asarray(pc.fill_null(is_kind, False))
-                # Stars leave some pairs between clusters.
-                own = first[pairs[chosen, 0]]
-                own = own[own == first[pairs[chosen, 1]]]
-                counts[number] += np.bincount(own, minlength=len(self._first))
-        clusters = self._sizes[0]
-        return counts[0][clusters], counts[1][clusters]
+        same, cross = count_by_cluster(self._strong_pairs(), self._sites, first)
+        # By the first document of each cluster; there may be none behind the last of them.
+        clusters = np.searchsorted(np.unique(first), self._sizes[0])
+        return same[clusters], cross[clusters]
 
     def _strong_pairs(self) -> Iterator[PairTable]:
         """All pairs that reach a threshold, each once."""
@@ -332,9 +329,8 @@ class Clusters:
             return self._measured(held)
         # Counted on complete sets: a document's size is what it has.
         rows = self.outcome.order[self.outcome.groups.representatives]
-        sizes = self.segment.size[rows[held[:, :2]]].sum(axis=1, dtype=np.uint32)
         found = held.copy()
-        found[:, 3] = sizes - held[:, 2]
+        found[:, 3] = self.segment.size[rows[held[:, :2]]].sum(axis=1) - held[:, 2]
         return found
 
     @cached_property

@@ -16,7 +16,7 @@ results depend on the documents and the settings alone, never on memory, threads
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -28,6 +28,12 @@ import pyarrow as pa
 
 from roughly import _core
 from roughly.clustering.clock import Clock
+from roughly.clustering.comparable import (
+    attributes_for,
+    by_sketch,
+    comparable,
+    comparable_hubs,
+)
 from roughly.clustering.equivalence import Groups, equivalents
 from roughly.clustering.expansion import Expansion
 from roughly.clustering.forest import NO_PAIRS, Forest
@@ -40,7 +46,6 @@ from roughly.clustering.settings import Settings
 from roughly.clustering.sketches import PairTable, Rows, Sketches
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.clustering.super_shingle import super_pairs
-from roughly.condition import Attributes
 from roughly.pipeline import give_back_memory
 from roughly.storage.arrow_file import ArrowFile, arrow_writer
 from roughly.storage.checked import sidecar
@@ -48,6 +53,7 @@ from roughly.storage.durable import make_directory
 from roughly.storage.steps import Steps
 
 if TYPE_CHECKING:
+    from roughly.condition import Attributes
     from roughly.storage.collection import Stored
     from roughly.verification.exact import Verifier
 
@@ -453,41 +459,6 @@ class _Phases:
             phase.rows += len(links)
         self.steps.record(step, [path], {})
         return links
-
-
-def attributes_for(segment: Stored, settings: Settings) -> Attributes | None:
-    """What the settings' condition looks at; None if it leaves every pair."""
-    condition = settings.condition
-    if not condition.filters and condition.simhash is None:
-        return None
-    found = Attributes.of(segment, condition)
-    segment.release()
-    return found
-
-
-def by_sketch(settings: Settings) -> bool:
-    """Whether the same sketch makes documents equivalent."""
-    return not settings.exact and settings.method != "hamming"
-
-
-def comparable(
-    attributes: Attributes, tables: Iterable[PairTable], rows: Rows
-) -> Iterator[PairTable]:
-    """Those pairs that meet a condition; documents are numbered as in `rows`."""
-    for table in tables:
-        met = attributes.comparable(rows[table[:, 0]], rows[table[:, 1]])
-        if met.any():
-            yield table[met]
-
-
-def comparable_hubs(
-    attributes: Attributes, hubs: Hubs, links: PairTable, rows: Rows
-) -> tuple[Hubs, PairTable]:
-    """Only hubs that documents are comparable with, and the links to these."""
-    met = attributes.comparable(rows[links[:, 0]], rows[links[:, 1]])
-    hubs = hubs.copy()
-    hubs[links[~met, 1]] = _core.NO_HUB
-    return hubs, links[met]
 
 
 def write_documents(folder: Path, order: Rows, groups: Groups) -> tuple[Path, int]:

@@ -3,6 +3,7 @@ document has no URL are neither of one site nor of two."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from roughly.clustering.sketches import PairTable
 from roughly.url import host_of
 
 Numbers = npt.NDArray[np.int64]
@@ -32,3 +34,21 @@ def site_numbers(ids: pa.Array) -> Numbers:
 def same_site(a: Numbers, b: Numbers) -> pa.Array:
     """Of pairs of such numbers whether both are the same; null where one is none."""
     return pa.array(a == b, mask=(a < 0) | (b < 0))
+
+
+def count_by_cluster(
+    pairs: Iterable[PairTable], sites: Numbers, first: Numbers
+) -> tuple[Numbers, Numbers]:
+    """How many pairs of each cluster are of one site, and how many of two, in the order of the
+    clusters' first documents, which `first` has for every document."""
+    clusters, number = np.unique(first, return_inverse=True)
+    counts = np.zeros((2, len(clusters)), np.int64)
+    for table in pairs:
+        a, b = table[:, 0], table[:, 1]
+        # Stars leave some pairs between clusters.
+        known = (sites[a] >= 0) & (sites[b] >= 0) & (number[a] == number[b])
+        cross = sites[a] != sites[b]
+        for kind in range(2):
+            chosen = number[a[known & (cross == bool(kind))]]
+            counts[kind] += np.bincount(chosen, minlength=len(clusters))
+    return counts[0], counts[1]

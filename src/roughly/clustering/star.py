@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly import _core
+from roughly.clustering.comparable import comparable, comparable_hubs
 from roughly.clustering.join import NO_PAIRS, Budget, Hubs, Join
-from roughly.clustering.run import Outcome, comparable, comparable_hubs, reaching
+from roughly.clustering.run import Outcome, reaching
 from roughly.clustering.settings import Settings
 from roughly.clustering.sketches import PairTable, Rows, Sketches
 from roughly.condition import Attributes
@@ -36,18 +37,15 @@ def stars(
     ratio = threshold.numerator, threshold.denominator
     known = [table[reaching(table, threshold)] for table in outcome.pairs("resemblance")]
     if settings.method == "hamming":
-        # Who has a hub has its partners, and comes behind it: whoever takes the one takes both.
-        centres = _core.stars(np.concatenate([NO_PAIRS, *known]), documents, *ratio).copy()
-        held = np.flatnonzero(hubs != _core.NO_HUB)
-        centres[held] = centres[hubs[held]]
-        return centres
+        pairs = np.concatenate([NO_PAIRS, *known])
+        return _by_simhash(pairs, _core.stars(pairs, documents, *ratio), hubs)
     if threshold > settings.threshold and (hubs != _core.NO_HUB).any():
         # Then a hub need not resemble its mass any more.
         hubs, inside = _joined_inside(
             sketches, rows, hubs, settings, threshold, threads, attributes
         )
         known.append(inside)
-    pairs: PairTable = np.concatenate([NO_PAIRS, *known])
+    pairs = np.concatenate([NO_PAIRS, *known])
     centres = _core.stars(pairs, documents, *ratio)
     taking_part = sketches.taking_part(rows)
     masses = np.argsort(hubs, kind="stable")
@@ -75,6 +73,29 @@ def stars(
             more += [counted] if attributes is None else comparable(attributes, [counted], rows)
         pairs = np.concatenate([pairs, *more])
         centres = _core.stars(pairs, documents, *ratio)
+    return centres
+
+
+def _by_simhash(
+    pairs: PairTable, centres: npt.NDArray[np.uint32], hubs: Hubs
+) -> npt.NDArray[np.uint32]:
+    """Those of documents that have a hub too: these have its partners, by the same weights, so
+    none of them is a centre, and one whose hub is no centre either takes the nearest of the hub's
+    centres that comes before it, of equally near ones the first."""
+    centres = centres.copy()
+    held = np.flatnonzero(hubs != _core.NO_HUB)
+    centres[held] = hubs[held]
+    asked = np.unique(hubs[held])
+    asked = asked[centres[asked] != asked]
+    both = np.concatenate([pairs, pairs[:, [1, 0, 2, 3]]])
+    both = both[np.isin(both[:, 0], asked) & (centres[both[:, 1]] == both[:, 1])]
+    both = both[np.lexsort((both[:, 1], -both[:, 2].astype(np.int64), both[:, 0]))]
+    for hub in asked.tolist():
+        begin, end = np.searchsorted(both[:, 0], [hub, hub + 1])
+        free = np.flatnonzero(hubs == hub)
+        for centre in both[begin:end, 1].tolist():
+            centres[free[free > centre]] = centre
+            free = free[free < centre]
     return centres
 
 

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from roughly import _core
+from roughly.clustering.comparable import attributes_for
 from roughly.clustering.forest import Forest
-from roughly.clustering.run import Outcome, attributes_for, reaching, read_pairs
+from roughly.clustering.run import Outcome, reaching, read_pairs
 from roughly.corpus.manifest import SEGMENTS
 from roughly.corpus.results import result_problems
 from roughly.corpus.snapshot import Snapshot, check_files

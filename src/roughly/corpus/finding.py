@@ -12,7 +12,8 @@ from roughly.condition import HOST, NO_CONDITION, Condition, category_hash, make
 from roughly.corpus.lookup import NamedDocument, documents_of, spellings
 from roughly.documents.file import Document, document, is_html, printable
 from roughly.errors import DocumentError, ParameterError
-from roughly.search.find import Progress, Rule, find, find_by_simhash
+from roughly.search.find import Progress, Rule, find
+from roughly.search.find_simhash import find_by_simhash
 from roughly.search.match import Found
 from roughly.search.query import Query
 from roughly.search.restriction import Restriction, categories

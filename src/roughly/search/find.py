@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from roughly import _core
 from roughly.errors import ParameterError
 from roughly.estimate import Estimate, containment_interval, resemblance_interval
 from roughly.search.exact import FEW, blind_rows, count_exactly
-from roughly.search.match import Found, Kind, Match, Promise
+from roughly.search.match import Found, Kind, Match
 from roughly.search.query import Query
-from roughly.search.restriction import Restriction, StoredSimhashes
+from roughly.search.restriction import Restriction
 from roughly.search.searcher import (
     LEAST_CONTAINED,
     Direction,
@@ -51,9 +50,7 @@ _CONTAINMENT_MARGIN = 0.3
 _MOST_COUNTED = 2000
 _MOST_SETTLED = 100
 # Of files of documents no more stays in memory after a search.
-_MOST_HELD = 1 << 24
-# Documents whose sketches are compared with the query's together.
-_MEASURED_AT_ONCE = 1 << 14
+MOST_HELD = 1 << 24
 # Equal sketches whose canonical forms are compared, to tell lexical from shingle equivalence.
 _MOST_EQUAL = 4096
 
@@ -118,7 +115,7 @@ class Rule:
 
 
 @dataclass(slots=True)
-class _Counts:
+class Counts:
     """Of some rows what they have in common with the query: from sketches, or from the text."""
 
     rows: Numbers
@@ -128,9 +125,9 @@ class _Counts:
     of_found: Numbers
     exact: npt.NDArray[np.bool_]
 
-    def take(self, chosen: npt.NDArray[np.generic]) -> _Counts:
+    def take(self, chosen: npt.NDArray[np.generic]) -> Counts:
         names = self.__dataclass_fields__
-        return _Counts(*(getattr(self, name)[chosen] for name in names))
+        return Counts(*(getattr(self, name)[chosen] for name in names))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -177,93 +174,16 @@ def find(
     order, identical = _ranked(collection, searcher, query, rule, counts)
     total = len(order)
     chosen = order if limit is None else order[:limit]
-    matches = _named(collection, searcher, query, rule, counts.take(chosen), identical)
+    matches = named(collection, searcher, query, rule, counts.take(chosen), identical)
     if restriction is not None and restriction.condition.simhash is not None:
         bits = restriction.distances(collection, counts.rows[chosen]).tolist()
         matches = [replace(m, distance=b) for m, b in zip(matches, bits, strict=True)]
-    collection.release_beyond(_MOST_HELD)
+    collection.release_beyond(MOST_HELD)
     promise = query.promise(levels_of(searcher), least)
     return Found(matches, total, promise, scanned, query.size)
 
 
-def find_by_simhash(
-    collection: Collection,
-    searcher: Searcher,
-    query: Query,
-    restriction: Restriction,
-    simhashes: StoredSimhashes,
-    *,
-    limit: int | None = 10,
-    threads: int = 1,
-) -> Found:
-    """What is within the restriction's distance of the query's simhash, nearest first; of equally
-    near ones, those that resemble it most. Measures are estimates from the sketches."""
-    rows, bits = np.zeros(0, np.int64), np.zeros(0, np.uint8)
-    if restriction.simhash is not None:
-        rows, bits = simhashes.within(restriction.simhash, restriction.condition.distance)
-    good = restriction.comparable(collection, rows) & (rows != query.row)
-    rows, bits = rows[good], bits[good]
-    total = len(rows)
-    if limit is not None and total > limit:
-        # Nobody beyond those that are as near as the last one shown is worth a measurement.
-        near = bits <= np.sort(bits)[limit - 1]
-        rows, bits = rows[near], bits[near]
-    counts = _measured(collection, query, rows, threads)
-    order = np.lexsort((rows, -_share(counts.common, counts.sampled), bits))[:limit]
-    counts, bits = counts.take(order), bits[order]
-    equal = (counts.common == counts.of_query) & (counts.common == counts.of_found)
-    kinds = _equivalent(collection, searcher, query, counts.rows[equal], counts.common[equal])
-    rule = Rule(DEFAULT_THRESHOLD, None)
-    matches = [
-        replace(match, distance=away, kind=kinds.get(match.row, "near"))
-        for match, away in zip(
-            _named(collection, searcher, query, rule, counts, kinds), bits.tolist(), strict=True
-        )
-    ]
-    collection.release_beyond(_MOST_HELD)
-    return Found(matches, total, Promise(1.0, 0, 0), 0, query.size)
-
-
-def _measured(collection: Collection, query: Query, rows: Numbers, threads: int) -> _Counts:
-    """What sketches of some rows have in common with the query's."""
-    parts = [np.zeros((0, 4), np.int64)]
-    for begin in range(0, len(rows), _MEASURED_AT_ONCE):
-        some = rows[begin : begin + _MEASURED_AT_ONCE]
-        values, offsets = collection.sketch_elements(some)
-        own = query.columns
-        chunk = (
-            np.concatenate([own.values, values]),
-            np.concatenate([own.offsets[:1], offsets + len(own.values)]),
-        )
-        every = np.arange(len(some) + 1, dtype=np.uint32)
-        sizes = np.concatenate([own.size, np.asarray(collection.take("size", some))])
-        levels = np.concatenate([own.level, np.asarray(collection.take("level", some))])
-        name, number = query.parameters.selection
-        together = _core.SketchSet(
-            [chunk],
-            1 << len(some).bit_length(),
-            every,
-            sizes.astype(np.uint32),
-            levels.astype(np.uint8),
-            number if name == "min" else 0,
-        )
-        pairs = np.zeros((len(some), 4), np.uint32)
-        pairs[:, 1] = every[1:]
-        found = together.measure("resemblance", pairs, threads).astype(np.int64)[:, 2:]
-        held = found[:, 1:].repeat(2, axis=1)
-        if name != "min":
-            # Containment is of the second in the first.
-            held[:, 1] = together.measure("contained", pairs, threads)[:, 3]
-            pairs[:, :2] = pairs[:, 1::-1].copy()
-            held[:, 0] = together.measure("contained", pairs, threads)[:, 3]
-        parts.append(np.concatenate([found, held], axis=1))
-    common, sampled, of_query, of_found = np.concatenate(parts).T
-    return _Counts(rows, common, sampled, of_query, of_found, np.zeros(len(rows), bool))
-
-
-def _comparable(
-    collection: Collection, restriction: Restriction | None, counts: _Counts
-) -> _Counts:
+def _comparable(collection: Collection, restriction: Restriction | None, counts: Counts) -> Counts:
     if restriction is None:
         return counts
     return counts.take(restriction.comparable(collection, counts.rows))
@@ -276,7 +196,7 @@ def levels_of(searcher: Searcher) -> list[Level]:
 
 def _by_sketch(
     searcher: Searcher, query: Query, rule: Rule, least: int, lowered: bool, threads: int
-) -> _Counts:
+) -> Counts:
     floors: tuple[Threshold | None, Threshold | None] = (rule.threshold, rule.containment)
     if lowered:
         floors = rule.lowered()
@@ -288,10 +208,10 @@ def _by_sketch(
         threads=threads,
     ).astype(np.int64)
     rows, common, sampled, of_query, of_found = (table[:, i] for i in range(1, 6))
-    return _Counts(rows, common, sampled, of_query, of_found, np.zeros(len(table), bool))
+    return Counts(rows, common, sampled, of_query, of_found, np.zeros(len(table), bool))
 
 
-def _without_sketch(collection: Collection, searcher: Searcher, query: Query) -> _Counts:
+def _without_sketch(collection: Collection, searcher: Searcher, query: Query) -> Counts:
     """A query without a single element, for it is empty or none of its few shingles was kept: only
     documents of the same canonical form can be known."""
     found = []
@@ -306,7 +226,7 @@ def _without_sketch(collection: Collection, searcher: Searcher, query: Query) ->
     same = _hex(collection, "canonical", rows) == query.canonical_hash
     rows = rows[same]
     whole = np.full(len(rows), query.size, np.int64)
-    return _Counts(rows, whole, whole, whole, whole, np.ones(len(rows), bool))
+    return Counts(rows, whole, whole, whole, whole, np.ones(len(rows), bool))
 
 
 def _by_text(
@@ -314,10 +234,10 @@ def _by_text(
     searcher: Searcher,
     query: Query,
     rule: Rule,
-    counts: _Counts,
+    counts: Counts,
     threads: int,
     progress: Progress,
-) -> tuple[_Counts, int]:
+) -> tuple[Counts, int]:
     """Candidates, and what sketches say too little of, counted exactly; and how many of the latter
     there were."""
     best = np.argsort(-_likeness(counts, rule), kind="stable")[:_MOST_COUNTED]
@@ -335,8 +255,8 @@ def _by_text(
 
 
 def _settled(
-    collection: Collection, query: Query, rule: Rule, counts: _Counts, threads: int
-) -> _Counts:
+    collection: Collection, query: Query, rule: Rule, counts: Counts, threads: int
+) -> Counts:
     """Who was found by few samples only is counted exactly, or, beyond the best of them, left out:
     one sample in common says next to nothing."""
     complete = (counts.of_query == query.size) | (counts.common == counts.sampled)
@@ -347,8 +267,8 @@ def _settled(
     best = np.argsort(-_likeness(few, rule), kind="stable")[:_MOST_SETTLED]
     exactly = _counted(collection, query, np.sort(few.rows[best]), threads)
     exactly = exactly.take(_reaching(exactly, rule))
-    names = _Counts.__dataclass_fields__
-    return _Counts(*(np.concatenate((getattr(sure, n), getattr(exactly, n))) for n in names))
+    names = Counts.__dataclass_fields__
+    return Counts(*(np.concatenate((getattr(sure, n), getattr(exactly, n))) for n in names))
 
 
 def _counted(
@@ -357,13 +277,13 @@ def _counted(
     rows: Numbers,
     threads: int,
     advance: Callable[[int], None] = lambda done: None,
-) -> _Counts:
+) -> Counts:
     common, sizes = count_exactly(collection, query, rows, threads, advance)
     own = np.full(len(rows), query.size, np.int64)
-    return _Counts(rows, common, own + sizes - common, own, sizes, np.ones(len(rows), bool))
+    return Counts(rows, common, own + sizes - common, own, sizes, np.ones(len(rows), bool))
 
 
-def _reaching(counts: _Counts, rule: Rule) -> npt.NDArray[np.bool_]:
+def _reaching(counts: Counts, rule: Rule) -> npt.NDArray[np.bool_]:
     """Which of them reach a threshold."""
 
     def reach(whole: Numbers, threshold: Threshold) -> npt.NDArray[np.bool_]:
@@ -381,29 +301,29 @@ def _reaching(counts: _Counts, rule: Rule) -> npt.NDArray[np.bool_]:
     return found
 
 
-def _share(part: Numbers, whole: Numbers) -> npt.NDArray[np.float64]:
+def share_of(part: Numbers, whole: Numbers) -> npt.NDArray[np.float64]:
     return part / np.maximum(whole, 1)
 
 
-def _likeness(counts: _Counts, rule: Rule) -> npt.NDArray[np.float64]:
+def _likeness(counts: Counts, rule: Rule) -> npt.NDArray[np.float64]:
     """What containments are ranked by: containment times how much is in common, which is in
     proportion to the share of the query. Of documents inside the query their own containment
     counts, of others the query's."""
-    of_query = _share(counts.common, counts.of_query)
-    of_found = _share(counts.common, counts.of_found)
+    of_query = share_of(counts.common, counts.of_query)
+    of_found = share_of(counts.common, counts.of_found)
     likeness: npt.NDArray[np.float64] = of_query * (of_query if not rule.contains else of_found)
     return likeness
 
 
 def _ranked(
-    collection: Collection, searcher: Searcher, query: Query, rule: Rule, counts: _Counts
+    collection: Collection, searcher: Searcher, query: Query, rule: Rule, counts: Counts
 ) -> tuple[npt.NDArray[np.intp], dict[int, Kind]]:
     """The order of the matches, and the kinds of those that are equivalent."""
     equal = (counts.common == counts.of_query) & (counts.common == counts.of_found)
-    kinds = _equivalent(collection, searcher, query, counts.rows[equal], counts.common[equal])
+    kinds = equivalent(collection, searcher, query, counts.rows[equal], counts.common[equal])
     rank = {"identical": 0, "lexical": 1, "empty": 1, "shingle": 2}
     first = np.full(len(counts), 4, np.int64)
-    resembles = _share(counts.common, counts.sampled)
+    resembles = share_of(counts.common, counts.sampled)
     likeness = _likeness(counts, rule)
     if rule.threshold is not None:
         near = _reaching(counts, Rule(rule.threshold, None))
@@ -418,7 +338,7 @@ def _ranked(
     return order, kinds
 
 
-def _equivalent(
+def equivalent(
     collection: Collection, searcher: Searcher, query: Query, rows: Numbers, common: Numbers
 ) -> dict[int, Kind]:
     """Kinds of documents with the query's sketch. The first ones only, if they are very many; but
@@ -449,12 +369,12 @@ def _hex(collection: Collection, name: str, rows: Numbers) -> npt.NDArray[np.obj
     return np.array(shown, dtype=object)
 
 
-def _named(
+def named(
     collection: Collection,
     searcher: Searcher,
     query: Query,
     rule: Rule,
-    counts: _Counts,
+    counts: Counts,
     kinds: dict[int, Kind],
 ) -> list[Match]:
     ids = collection.take("id", counts.rows).to_pylist()
