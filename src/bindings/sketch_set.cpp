@@ -250,10 +250,10 @@ std::pair<Table<uint64_t>, Array<uint64_t>> postings(const OwningSketchSet& self
     Postings made;
     {
         nb::gil_scoped_release release;
-        made = make_postings(set, rule, level, begin, end, smallest_native, visited, threads,
-                             {counts.data(), counts.size()}, {bounds.data(), bounds.size()},
-                             {reinterpret_cast<Signature*>(signatures.data()),
-                              signatures.shape(0)});
+        made =
+            make_postings(set, rule, level, begin, end, smallest_native, visited, threads,
+                          {counts.data(), counts.size()}, {bounds.data(), bounds.size()},
+                          {reinterpret_cast<Signature*>(signatures.data()), signatures.shape(0)});
     }
     return {to_table<uint64_t, 2>(std::move(made.entries)), to_array(std::move(made.bucket_ends))};
 }
@@ -265,8 +265,9 @@ class OwningLevelIndex {
    public:
     OwningLevelIndex(const OwningSketchSet& sketches, std::string_view measure, Fraction floor,
                      uint8_t level, std::vector<Run> runs, InputArray<uint32_t> counts,
-                     SignatureTable<const uint64_t> signatures, InputArray<uint32_t> hubs, InputArray<uint32_t> groups, size_t least_contained,
-                     size_t first_bucket, size_t last_bucket, size_t threads)
+                     SignatureTable<const uint64_t> signatures, InputArray<uint32_t> hubs,
+                     InputArray<uint32_t> groups, size_t least_contained, size_t first_bucket,
+                     size_t last_bucket, size_t threads)
         : sketches_(sketches.counted()),
           counts_(counts),
           signatures_(signatures),
@@ -297,16 +298,16 @@ class OwningLevelIndex {
         }
         if (!right || total >> 32)
             throw std::invalid_argument("postings: they do not belong to these sketches");
-        const LevelJoin join{sketches_,
-                             rule,
-                             level,
-                             {counts.data(), counts.size()},
-                             {reinterpret_cast<const Signature*>(signatures.data()),
-                              signatures.shape(0)},
-                             {hubs.data(), hubs.size()},
-                             {groups.data(), groups.size()},
-                             first_bucket,
-                             last_bucket};
+        const LevelJoin join{
+            sketches_,
+            rule,
+            level,
+            {counts.data(), counts.size()},
+            {reinterpret_cast<const Signature*>(signatures.data()), signatures.shape(0)},
+            {hubs.data(), hubs.size()},
+            {groups.data(), groups.size()},
+            first_bucket,
+            last_bucket};
         nb::gil_scoped_release release;
         index_ = std::make_unique<LevelIndex>(join, views, threads);
     }
@@ -396,9 +397,9 @@ class OwningPartnerFinder {
             right = documents.data()[i] < sketches_.count;
         if (!right) throw std::invalid_argument("partners: a document beyond the last one");
         nb::gil_scoped_release release;
-        finder_ = std::make_unique<PartnerFinder>(
-            sketches_, rule, std::span(documents.data(), documents.size()),
-            std::span(marks.data(), marks.size()));
+        finder_ = std::make_unique<PartnerFinder>(sketches_, rule,
+                                                  std::span(documents.data(), documents.size()),
+                                                  std::span(marks.data(), marks.size()));
     }
 
     auto find(size_t begin, size_t end, size_t threads) const {
@@ -528,8 +529,8 @@ void bind_sketch_set(nb::module_& module) {
                       InputArray<uint32_t>, SignatureTable<const uint64_t>, InputArray<uint32_t>,
                       InputArray<uint32_t>, size_t, size_t, size_t, size_t>(),
              nb::keep_alive<1, 2>(), "sketches"_a, "measure"_a, "floor"_a, "level"_a, "runs"_a,
-             "counts"_a, "signatures"_a, "hubs"_a, "groups"_a, "least_contained"_a, "first_bucket"_a,
-             "last_bucket"_a, "threads"_a)
+             "counts"_a, "signatures"_a, "hubs"_a, "groups"_a, "least_contained"_a,
+             "first_bucket"_a, "last_bucket"_a, "threads"_a)
         .def("probe", &OwningLevelIndex::probe, "begin"_a, "end"_a, "threads"_a,
              "Pairs found by documents from begin to end: a, b, common, sampled.");
     nb::class_<OwningPartnerFinder>(

@@ -1,5 +1,5 @@
-// Bytes in pages of 2 MiB, where the system has them: what is touched at random places of small pages
-// spends as long on finding out where a page is as on touching it. Not initialised.
+// Bytes in pages of 2 MiB, where the system has them: what is touched at random places of small
+// pages spends as long on finding out where a page is as on touching it. Not initialised.
 #pragma once
 
 #include <cstddef>

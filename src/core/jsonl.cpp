@@ -169,7 +169,8 @@ class LineParser {
             // As much as all lines take if the others are like those so far, and a little more:
             // to grow is to copy.
             const auto done = static_cast<double>(p_ - data_.data());
-            const double all = static_cast<double>(begin) / done * static_cast<double>(data_.size());
+            const double all =
+                static_cast<double>(begin) / done * static_cast<double>(data_.size());
             column.data.reserve(std::max(wanted, static_cast<size_t>(1.05 * all)));
         }
         uint8_t* out = column.data.data() + begin;

@@ -156,8 +156,8 @@ std::vector<Pair> PartnerFinder::find(size_t begin, size_t end, size_t threads) 
     constexpr size_t block = 1024;
     std::vector<std::vector<Pair>> found((end - begin + block - 1) / block);
     in_parallel(found.size(), threads, [&] {
-        return [&, comparer = Comparer(sketches_, rule_, documents_, own_->counts,
-                                       own_->holders)](size_t part) mutable {
+        return [&, comparer = Comparer(sketches_, rule_, documents_, own_->counts, own_->holders)](
+                   size_t part) mutable {
             const size_t first = begin + part * block;
             for (size_t i = first; i < std::min(end, first + block); ++i) {
                 const auto document = static_cast<uint32_t>(sketches_.visit(i));

@@ -137,23 +137,22 @@ Postings make_postings(const SketchSet& sketches, const JoinRule& rule, uint8_t 
     // Of each part and bucket how many entries there are, then where the next one goes.
     std::vector<std::array<uint64_t, buckets>> places(parts.size());
     in_parallel(parts.size(), threads, [&] {
-        return
-            [&, maker = PostingMaker(sketches, rule, level, least_partner)](size_t part) mutable {
-                const size_t first = begin + part * block;
-                for (size_t i = first; i < std::min(end, first + block); ++i) {
-                    const size_t document = sketches.visit(i);
-                    const uint8_t own = sketches.level_of(document);
-                    if (own > level) continue;
-                    const size_t least = own == level ? 1 : least_visitor;
-                    if (bounds[document] < least) continue;
-                    counts[document] =
-                        maker.make(document, least, bounds[document],
-                                   signatures.empty() ? nullptr : &signatures[document],
-                                   parts[part]);
-                }
-                places[part].fill(0);
-                for (const Posting& posting : parts[part]) ++places[part][bucket_of(posting.key)];
-            };
+        return [&,
+                maker = PostingMaker(sketches, rule, level, least_partner)](size_t part) mutable {
+            const size_t first = begin + part * block;
+            for (size_t i = first; i < std::min(end, first + block); ++i) {
+                const size_t document = sketches.visit(i);
+                const uint8_t own = sketches.level_of(document);
+                if (own > level) continue;
+                const size_t least = own == level ? 1 : least_visitor;
+                if (bounds[document] < least) continue;
+                counts[document] =
+                    maker.make(document, least, bounds[document],
+                               signatures.empty() ? nullptr : &signatures[document], parts[part]);
+            }
+            places[part].fill(0);
+            for (const Posting& posting : parts[part]) ++places[part][bucket_of(posting.key)];
+        };
     });
 
     Postings made{{}, std::vector<uint64_t>(buckets, 0)};
