@@ -14,6 +14,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roughly import _core
 from roughly.documents import Documents, open_documents
 from roughly.documents.selection import Places, read_selected
 from roughly.errors import DocumentError
@@ -123,6 +124,26 @@ def test_documents_in_memory(kind: str) -> None:
         batches = read_selected(documents, chosen(places, numbers))
         found = [row["content"].decode() for batch in batches for row in batch.to_pylist()]
         assert found == [texts[n] for n in numbers]
+
+
+def test_stretches_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "digits"
+    path.write_bytes(b"0123456789")
+
+    def read(*stretches: tuple[int, int]) -> bytes:
+        begin, end = (np.array(column, np.int64) for column in zip(*stretches, strict=True))
+        with path.open("rb") as file:
+            return _core.read_stretches(file.fileno(), begin, end)
+
+    assert read((1, 3)) == b"12"
+    assert read((0, 2), (2, 4), (7, 9), (9, 9), (3, 5)) == b"01237834"
+    assert read((8, 20)) == b"89"
+    assert read((5, 6), (11, 12), (1, 2)) == b"5"  # nothing follows what is not there
+    for wrong in ((3, 1), (-1, 2)):
+        with pytest.raises(ValueError, match="stretches: want"):
+            read(wrong)
+    with pytest.raises(OSError, match="descriptor"):
+        _core.read_stretches(-1, np.array([0]), np.array([1]))
 
 
 def test_only_the_chosen_lines_are_read(tmp_path: Path) -> None:

@@ -242,6 +242,23 @@ def test_many_documents(bits: int) -> None:
     assert found == [(n, n + 2, 40, 60) for n in range(19998)]
 
 
+@given(corpora())
+def test_levels_in_any_order(documents: list[str]) -> None:
+    """What a join of one level found out about documents serves coarser levels only."""
+    batch = Sketcher(w=1, select="adaptive:4").sketch_batch(documents)
+    floor = Fraction(1, 3)
+    rows = np.arange(len(batch), dtype=np.uint32)
+    join = Join(Sketches.of_batch(batch), rows, threads=2, budget=LARGE)
+    found = [
+        tuple(row)
+        for level in [*reversed(join.levels), *join.levels]
+        for table in join.pairs("resemblance", floor, level)
+        for row in table.tolist()
+    ]
+    every = every_pair(batch, "resemblance", floor, rows.tolist())
+    assert sorted(found) == sorted(2 * every)
+
+
 def test_nothing_to_join() -> None:
     for documents in ([], [""], ["", ""], ["a b c"]):
         batch = Sketcher().sketch_batch(documents)

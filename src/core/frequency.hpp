@@ -28,7 +28,7 @@ class FrequencyTable {
     // Tables that are needed, one after the other, for all counters.
     uint64_t passes() const { return (uint64_t{1} << bits_) / size_; }
 
-    // Begins with a pass anew.
+    // Begins with a pass anew; before anything is counted.
     void clear(uint64_t pass);
 
     // Counts the elements of the documents from `begin` to `end`.

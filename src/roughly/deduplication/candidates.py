@@ -157,7 +157,7 @@ class CandidateFinder:
         chosen = self._first_of_hubs(np.flatnonzero(idle & (fate == _KEPT)))
         if not len(chosen):
             return False
-        self._opened *= 2
+        self._opened *= 4
         give_back_memory()  # that of the texts that were counted
         least = [self._floor_at("resemblance", level) for level in self._join.levels]
         # Pairs with open ones are there already.
