@@ -169,7 +169,7 @@ class Prober {
         // common elements the bound may be too small, but then they have met at the first.
         if (std::min(left_, entry.count - entry.position) < needed) return;
         seen_[other] = document_ + 1;
-        verify(other, needed, out);
+        if (join_.sketches.comparable(document_, other)) verify(other, needed, out);
     }
 
     void verify(uint32_t other, size_t needed, std::vector<Pair>& out) {
