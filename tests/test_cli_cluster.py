@@ -94,6 +94,7 @@ def test_what_is_shown(shell: Shell, folder: Path) -> None:
     assert names == {
         *("corpus.json", "segments", "forest", "lock", "report.html"),
         *("documents.parquet", "clusters.parquet", "pairs.parquet"),
+        *("results.json", "results.json.crc32c"),
     }
     report = (folder / "c.roughly" / "report.html").read_text()
     assert report.lower().startswith("<!doctype html>") and "w20" in report

@@ -11,6 +11,7 @@ tells them apart; documents with the same sketch may have other simhashes too. `
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
@@ -161,15 +162,30 @@ class Attributes:
     @classmethod
     def of(cls, stored: Stored, condition: Condition) -> Attributes:
         """Of stored documents; an error if they were stored without what is needed."""
+        check_stored(stored, condition)
         simhash = has_simhash = category = None
         if condition.simhash is not None:
-            _check_stored(stored, "simhash", asdict(condition.simhash), "simhashes")
             column = stored.column("simhash")
             has_simhash = pc.is_valid(column).to_numpy()
             simhash = pc.fill_null(column, 0).to_numpy()
         if condition.within is not None:
             category = _categories(stored, condition)
         return cls(condition, stored.size, simhash, has_simhash, category)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Attributes], gaps: Sequence[int]) -> Attributes:
+        """Those of several collections, one behind the other, with some rows that are nobody's
+        behind each."""
+
+        def together(name: str) -> Any:
+            columns = [getattr(part, name) for part in parts]
+            if columns[0] is None:
+                return None
+            filled = [np.pad(c, (0, gap)) for c, gap in zip(columns, gaps, strict=True)]
+            return np.concatenate(filled)
+
+        names = ("size", "simhash", "has_simhash", "category")
+        return cls(parts[0].condition, *map(together, names))
 
     def comparable(self, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
         """Whether documents are comparable, row for row."""
@@ -184,6 +200,16 @@ class Attributes:
         if self.condition.method == "both":
             met &= self.distance(a, b) <= self.condition.distance
         return met
+
+    def alike(self, rows: Rows) -> list[npt.NDArray[Any]]:
+        """Numbers of some rows that are all equal only for documents of one category and, up to
+        rounding, of like size."""
+        keys: list[npt.NDArray[Any]] = [] if self.category is None else [self.category[rows]]
+        ratio = self.condition.size_ratio
+        if ratio is not None:
+            size = np.maximum(self.size[rows], 1)
+            keys.append(size if ratio == 1 else np.log(size) // -np.log(float(ratio)))
+        return keys
 
     def distance(self, a: Rows, b: Rows) -> npt.NDArray[np.uint8]:
         """The bits in which simhashes differ, row for row."""
@@ -230,7 +256,6 @@ def _categories(stored: Stored, condition: Condition) -> npt.NDArray[np.uint64]:
         chunks = [host_of(chunk) for chunk in stored.column("id").chunks]
         names = pa.chunked_array(chunks, pa.string())
     else:
-        _check_stored(stored, "category", condition.within, "categories")
         names = stored.column("category")
     return category_hashes(names.combine_chunks())
 
@@ -242,6 +267,14 @@ def category_hashes(names: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.uint64]
         coded = coded.combine_chunks()
     hashes = np.array([category_hash(name) for name in coded.dictionary.to_pylist()], np.uint64)
     return hashes[coded.indices.to_numpy()] if len(hashes) else np.zeros(len(names), np.uint64)
+
+
+def check_stored(stored: Stored, condition: Condition) -> None:
+    """Documents must have been stored with what a condition looks at."""
+    if condition.simhash is not None:
+        _check_stored(stored, "simhash", asdict(condition.simhash), "simhashes")
+    if condition.category_field is not None:
+        _check_stored(stored, "category", condition.category_field, "categories")
 
 
 def _check_stored(stored: Stored, name: str, wanted: Any, what: str) -> None:

@@ -233,12 +233,12 @@ def _make(arguments: argparse.Namespace) -> Clusters:
 
 def _restore_results(corpus: Corpus, arguments: argparse.Namespace) -> None:
     """Writes the tables and the report again, if a change of the corpus has removed them."""
-    from roughly.corpus.results import NAMES
+    from roughly.corpus.results import NAMES, REPORT
     from roughly.errors import BusyError
     from roughly.storage.lock import WriterLock
 
     asked = (arguments.threshold, arguments.containment, arguments.distance)
-    missing = [name for name in (*NAMES, "report.html") if not (corpus.path / name).exists()]
+    missing = [name for name in (*NAMES, REPORT) if not (corpus.path / name).exists()]
     if not missing or asked != (None,) * 3 or arguments.linkage != "single" or arguments.common:
         return
     try:
@@ -260,7 +260,7 @@ def _write_results(found: Clusters, directory: Path) -> None:
     """The tables and the report."""
     from roughly.cli.output import write_file
     from roughly.clustering.common import common_shingles
-    from roughly.corpus.results import write_results
+    from roughly.corpus.results import REPORT, seal_results, write_results
     from roughly.report.cluster_page import page
     from roughly.report.cluster_report import CommonShingle, gather
 
@@ -270,7 +270,8 @@ def _write_results(found: Clusters, directory: Path) -> None:
     if found.segment.has_text and found.segment.parameters.selection[0] != "perm":
         shingles = [CommonShingle(s.text, s.documents) for s in common_shingles(found, 20)]
     report = gather(found, title=directory.name, shingles=shingles)
-    write_file(str(directory / "report.html"), page(report), force=True)
+    write_file(str(directory / REPORT), page(report), force=True)
+    seal_results(directory)
 
 
 # What is fixed when a corpus is made: option and where it is kept.

@@ -12,6 +12,7 @@ from roughly.errors import ParameterError
 if TYPE_CHECKING:
     from roughly.condition import Condition
     from roughly.documents import Documents
+    from roughly.simhashing.parameters import SimhashParameters
     from roughly.sketcher import Sketcher
 
 
@@ -93,17 +94,24 @@ def add_simhashing(parser: argparse.ArgumentParser) -> None:
     add("--stem", choices=("english",), help="take the stems of words")
 
 
-def condition_of(arguments: argparse.Namespace) -> Condition:
-    """The condition that the options describe, with what the preset brings."""
+def condition_of(
+    arguments: argparse.Namespace, stored: SimhashParameters | None = None
+) -> Condition:
+    """The condition that the options describe, with what the preset brings; what they leave open of
+    simhashes is as in those that are stored, or else the default."""
+    from dataclasses import replace
+
     from roughly.clustering.settings import condition_for
     from roughly.simhashing.simhasher import Simhasher
 
     simhasher = None
-    if (arguments.features, arguments.stop_words, arguments.stem) != (None, None, None):
+    names = ("features", "stop_words", "stem")
+    given = [name for name in names if getattr(arguments, name) is not None]
+    if given:
         simhasher = Simhasher(
             arguments.features or "terms", "count", arguments.stop_words, arguments.stem
         )
-    return condition_for(
+    condition = condition_for(
         arguments.preset,
         arguments.method,
         arguments.distance,
@@ -111,6 +119,10 @@ def condition_of(arguments: argparse.Namespace) -> Condition:
         arguments.within,
         simhasher,
     )
+    if condition.simhash is None or stored is None:
+        return condition
+    chosen = {name: getattr(condition.simhash, name) for name in given}
+    return replace(condition, simhash=replace(stored, **chosen))
 
 
 def category_field_of(arguments: argparse.Namespace) -> str | None:

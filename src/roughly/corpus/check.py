@@ -13,6 +13,7 @@ from roughly.clustering.comparable import attributes_for
 from roughly.clustering.forest import Forest
 from roughly.clustering.run import Outcome, reaching, read_pairs
 from roughly.corpus.manifest import SEGMENTS
+from roughly.corpus.results import result_problems
 from roughly.corpus.snapshot import Snapshot, check_files
 from roughly.documents.file import printable
 from roughly.errors import RoughlyError
@@ -21,7 +22,7 @@ from roughly.storage.arrow_file import ArrowFile
 
 def problems_of(snapshot: Snapshot, threads: int | None = None) -> list[str]:
     """What is wrong, a line a problem; cross-references are looked at if every byte is right."""
-    problems = list(_damaged_files(snapshot, threads))
+    problems = [*_damaged_files(snapshot, threads), *result_problems(snapshot.path)]
     if problems:
         return problems
     try:

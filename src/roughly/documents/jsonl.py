@@ -20,7 +20,7 @@ from roughly.documents.block import Block, blocks
 from roughly.documents.category import NO_CATEGORY
 from roughly.documents.field import Fields, MissingField, Wanted, check_present, choose
 from roughly.documents.reading import Reading
-from roughly.documents.skipped import NO_TEXT
+from roughly.documents.skipped import DAMAGED_COMPRESSION, NO_TEXT
 from roughly.documents.source import HEAD_BYTES, Source
 
 # Lines looked at for names; records of one file rarely differ in them.
@@ -121,7 +121,7 @@ def read_jsonl(number: int, source: Source, reading: Reading) -> Iterator[Piece]
         line += _lines(data, begin[:n], end[:n], size)
         if block.damage is not None:
             name = f"{source.name}, after line {line:,}"
-            reading.skipped.add(name, "damaged compression", block.damage)
+            reading.skipped.add(name, DAMAGED_COMPRESSION, block.damage)
     if absent and objects:
         check_present(absent, _sample(source)[1], source.name)
 

@@ -18,6 +18,7 @@ NAMES = 100
 
 # Reasons that more than one format has.
 NO_TEXT = "no text"
+DAMAGED_COMPRESSION = "damaged compression"
 
 
 class Unread(NamedTuple):

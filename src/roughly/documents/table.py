@@ -22,6 +22,7 @@ from roughly.documents.skipped import NO_TEXT
 from roughly.documents.source import Source
 
 _LOST = "damaged rows"
+_LOST_BATCH = "damaged batches of rows"
 # Read of a column at once: without it a row group is held whole, and some files have only one.
 _BUFFER_BYTES = 1 << 20
 # What pyarrow raises for data that it cannot read.
@@ -113,6 +114,13 @@ class Rows:
         self._skipped.add_more(_LOST, rows - 1)
         self.row += rows
 
+    def lost_batch(self, error: Exception) -> None:
+        """Counts a batch that could not be read: how many rows it had is not known without it, so
+        it has the number of one."""
+        name = f"{self._source.name}, from row {self.row + 1:,} on"
+        self._skipped.add(name, _LOST_BATCH, str(error).split("\n")[0])
+        self.row += 1
+
     def _report_nulls(self, rows: Any) -> None:
         label = self._fields.text_label or self._fields.text
         named = rows[: max(1, self._skipped.room)]
@@ -185,30 +193,33 @@ def read_arrow(number: int, source: Source, reading: Reading) -> Iterator[Piece]
             for index in range(reader.num_record_batches):
                 try:
                     batch = reader.get_batch(index)
-                    _check(batch, source.fields)
                 except _ERRORS as error:
-                    # How many rows it had is not known without it: it counts as one.
-                    rows.lost(1, error)
+                    rows.lost_batch(error)
                     continue
-                yield rows.piece(batch)
+                yield from _checked(batch, rows, source.fields)
             return
         while True:
             try:
                 batch = reader.read_next_batch()
-                _check(batch, source.fields)
             except StopIteration:
                 return
             except _ERRORS as error:
                 # What follows in a stream cannot be found without what was lost.
-                rows.lost(1, error)
+                rows.lost_batch(error)
                 return
-            yield rows.piece(batch)
+            yield from _checked(batch, rows, source.fields)
 
 
-def _check(batch: pa.RecordBatch, fields: Fields) -> None:
-    """Offsets that point outside would be read outside: a file is not to be believed."""
-    for name in fields.names():
-        batch.column(batch.schema.names.index(name)).validate(full=True)
+def _checked(batch: pa.RecordBatch, rows: Rows, fields: Fields) -> Iterator[Piece]:
+    """A batch, unless it is damaged. Offsets that point outside would be read outside: a file is
+    not to be believed."""
+    try:
+        for name in fields.names():
+            batch.column(batch.schema.names.index(name)).validate(full=True)
+    except _ERRORS as error:
+        rows.lost(len(batch), error)
+        return
+    yield rows.piece(batch)
 
 
 def _open_arrow(source: Source) -> Any:
