@@ -36,8 +36,8 @@ _SIGNATURE_BYTES = 8 * _core.SIGNATURE_WORDS
 NO_HUBS: Hubs = np.zeros(0, np.uint32)
 NO_PAIRS: PairTable = np.zeros((0, 4), np.uint32)
 
-# Documents that are compared with others, in place all over the files, before the pages of these are
-# let go.
+# Documents that are compared with others, in place all over the files, before the pages of these
+# are let go.
 _PROBE_DOCUMENTS = 1 << 12
 
 
