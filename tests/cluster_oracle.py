@@ -22,7 +22,6 @@ from tests.test_join import elements_at, expected_hubs, pair_counts
 
 Row = tuple[int, int, int, int]
 Document = dict[str, Any]  # id, text, date, perhaps language
-Comparable = Callable[[int, int], bool]
 
 
 # --- collections ---------------------------------------------------------------------------------
@@ -238,16 +237,6 @@ def enough(sketches: SketchBatch, rows: list[int], a: int, b: int) -> bool:
     return count >= 10 or count == smaller.size
 
 
-def comparable_hubs(
-    hubs: list[int | None], rows: list[int], comparable: Comparable
-) -> list[int | None]:
-    """A document keeps its hub only if the two are comparable."""
-    return [
-        hub if hub is not None and comparable(rows[hub], rows[i]) else None
-        for i, hub in enumerate(hubs)
-    ]
-
-
 def simhash_hubs(facts: Facts, rows: list[int], least: int) -> list[int | None]:
     """The first of all documents with the same simhash and category, and size if that counts, where
     these are many."""
@@ -278,8 +267,7 @@ def inside_masses(
     while rung < 1 and any(hub is not None for hub in hubs):
         members = sorted({d for i, hub in enumerate(hubs) if hub is not None for d in (i, hub)})
         some = [rows[m] for m in members]
-        inner = expected_hubs(sketches, rung, wanted.mass, some, facts.category)
-        inner = comparable_hubs(inner, some, facts.comparable)
+        inner = expected_hubs(sketches, rung, wanted.mass, some, facts.category, facts.comparable)
         for j, b in enumerate(members):
             for i, a in enumerate(members[:j]):
                 before = hubs[a] is not None and hubs[a] == hubs[b]
@@ -307,8 +295,9 @@ def expect(documents: list[Document], sketcher: Sketcher, wanted: Settings) -> E
         floors["containment"] = wanted.containment_floor
     hubs: list[int | None] = [None] * len(rows)
     if wanted.method == "join":
-        hubs = expected_hubs(sketches, wanted.threshold, wanted.mass, rows, facts.category)
-        hubs = comparable_hubs(hubs, rows, facts.comparable)
+        hubs = expected_hubs(
+            sketches, wanted.threshold, wanted.mass, rows, facts.category, facts.comparable
+        )
     elif wanted.method == "hamming":
         hubs = simhash_hubs(facts, rows, wanted.mass.least_frequency)
     pairs: dict[str, list[Row]] = {}

@@ -35,6 +35,7 @@ import pyarrow.parquet
 from roughly import Sketcher
 from roughly.clustering.join import MassRule
 from roughly.clustering.settings import Settings, settings_for
+from roughly.condition import make_condition
 from roughly.corpus import create_corpus, is_corpus
 from roughly.corpus.results import write_results
 from roughly.documents import open_documents
@@ -57,6 +58,11 @@ def make(path, old=False, force=False):
     elif method == "expansion":
         sketcher = Sketcher(w=2, select="mod:2")
         settings = replace(settings_for(sketcher.parameters, "0.5"), method="expansion")
+    elif method == "simhash":
+        sketcher = Sketcher(w=2, select="adaptive:20")
+        condition = make_condition("simhash", 10, "0.5")
+        settings = settings_for(sketcher.parameters, condition=condition)
+        settings = replace(settings, mass=MassRule(3, 2, 2))
     else:
         sketcher = Sketcher(w=2, select="perm:24")
         settings = replace(
@@ -170,7 +176,7 @@ def on_disk(path: Path) -> list[Any]:
     return [*written, tables(corpus.clusters())]
 
 
-@pytest.mark.parametrize("method", ["join", "expansion", "super", "force"])
+@pytest.mark.parametrize("method", ["join", "expansion", "super", "simhash", "force"])
 def test_killed_before_each_change_of_a_file(method: str, tmp_path: Path) -> None:
     inputs = write_inputs(tmp_path / "in.jsonl", 100)
     step = "5" if FULL else "37"

@@ -1,5 +1,6 @@
 """The join against comparing every pair with every other, with masses by their rule."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -115,8 +116,10 @@ def expected_hubs(
     rule: MassRule,
     rows: list[int],
     category: list[str] | None = None,
+    comparable: Callable[[int, int], bool] = lambda a, b: True,
 ) -> list[int | None]:
-    """By the rule as docs/clustering.md states it; `category` is of all rows of the batch."""
+    """By the rule as docs/clustering.md states it; `category` is of all rows of the batch, and rows
+    must be `comparable`."""
     of_one = [""] * len(batch) if category is None else category
     elements = [[int(f) for f in batch[row].fingerprints] for row in rows]
     total = sum(map(len, elements))
@@ -147,7 +150,8 @@ def expected_hubs(
             heads = [j for j in alike if key in keys[j]][: rule.heads]
             for head in heads:
                 sizes = sorted((batch[rows[head]].size, batch[rows[i]].size))
-                if hub is None and head < i and sizes[0] >= threshold * sizes[1]:
+                good = hub is None and head < i and comparable(rows[head], rows[i])
+                if good and sizes[0] >= threshold * sizes[1]:
                     counts = pair_counts(batch, rows[head], rows[i], "resemblance")
                     if counts and counts[0] >= threshold * counts[1]:
                         hub = head

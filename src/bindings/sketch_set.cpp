@@ -1,5 +1,6 @@
 #include "sketch_set.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -149,11 +150,18 @@ class OwningSketchSet {
         for (size_t n = 0; n < views_.size(); ++n) views_[n].frequency = frequencies_[n].data();
     }
 
-    void use_categories(InputArray<uint64_t> category) {
-        if (category.size() != size_.size())
-            throw std::invalid_argument("categories: want one for every row");
+    void use_condition(std::optional<InputArray<uint64_t>> category,
+                       std::optional<InputArray<uint64_t>> simhash, int distance,
+                       std::pair<uint32_t, uint32_t> least_size) {
+        for (const auto& column : {category, simhash})
+            if (column && column->size() != size_.size())
+                throw std::invalid_argument("condition: want a value for every row");
         category_ = category;
-        set_.category = category_->data();
+        simhash_ = simhash;
+        set_.condition = {category_ ? category_->data() : nullptr,
+                          simhash_ ? simhash_->data() : nullptr,
+                          distance,
+                          {least_size.first, least_size.second}};
     }
 
     template <typename Arrays>
@@ -184,7 +192,7 @@ class OwningSketchSet {
     InputArray<uint8_t> level_;
     FileReader reader_;
     std::vector<InputArray<uint8_t>> frequencies_;
-    std::optional<InputArray<uint64_t>> category_;
+    std::optional<InputArray<uint64_t>> category_, simhash_;
     std::vector<SketchChunk> views_;
     std::vector<uint32_t> visits_;
     SketchSet set_;
@@ -462,9 +470,11 @@ void bind_sketch_set(nb::module_& module) {
         .def("use_frequencies", &OwningSketchSet::use_frequencies, "frequencies"_a,
              "Takes the frequencies, an array for each chunk, for what follows.")
         .def(
-            "use_categories", &OwningSketchSet::use_categories, "category"_a,
-            "Takes a hash of every row's category: only documents of one are joined (others hardly "
-            "ever), and have hubs of their own.")
+            "use_condition", &OwningSketchSet::use_condition, "category"_a.none(),
+            "simhash"_a.none(), "distance"_a, "least_size"_a,
+            "Only comparable documents are joined, or have hubs: of one category (a hash for every "
+            "row), with simhashes (for every row) that differ in at most `distance` bits, and of "
+            "sizes of which the smaller is at least that ratio of the larger; 0 for any.")
         .def("postings", &postings, "measure"_a, "floor"_a, "level"_a, "begin"_a, "end"_a,
              "smallest_native"_a, "visited"_a, "threads"_a, "counts"_a, "bounds"_a, "signatures"_a,
              "Postings (key; position and document) by bucket, and where each bucket ends; writes "

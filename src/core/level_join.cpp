@@ -197,6 +197,7 @@ class Prober {
                                  entry.count))
             return;
         seen_[other] = document_ + 1;
+        if (!join_.sketches.comparable(document_, other)) return;
         if (!join_.signatures.empty()) {
             const Signature& own = join_.signatures[document_];
             const size_t most = own.most_common(join_.signatures[other], count_, entry.count);

@@ -80,6 +80,7 @@ class HubFinder {
 
    private:
     bool resembles(uint32_t document, uint32_t head) {
+        if (!sketches_.comparable(document, head)) return false;
         const auto [less, more] =
             std::minmax({sketches_.size_of(document), sketches_.size_of(head)});
         if (uint128{less} * threshold_.denominator < uint128{more} * threshold_.numerator)

@@ -2,10 +2,14 @@
 // that take part in a join, in document order. Nothing is copied: the arrays must outlive the view.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "pair.hpp"
 
 namespace roughly {
 
@@ -59,6 +63,14 @@ class SketchBuffer {
     std::vector<Slot> slots_;
 };
 
+// What two documents must meet to be a pair; the arrays are of every row.
+struct PairCondition {
+    const uint64_t* category = nullptr;  // a hash of it, the same in both; null: it may be any
+    const uint64_t* simhash = nullptr;   // at most `distance` bits differ; null: any may
+    int distance = 0;
+    Ratio least_size{0, 1};  // of the smaller size to the larger
+};
+
 // Set sketches (`all`, `mod`, `min`, `adaptive`), not `perm`. A document is known by its position
 // in `rows`.
 struct SketchSet {
@@ -71,7 +83,7 @@ struct SketchSet {
     uint64_t smallest;     // the K of min:K sketches, else 0
     const SketchReader* reader = nullptr;
     const uint32_t* visits = nullptr;  // documents in the order of their rows; null: they are in it
-    const uint64_t* category = nullptr;  // of every row, a hash; null: all are of one
+    PairCondition condition{};
 
     // Whoever goes through all documents takes this one as the i-th: those that lie together follow
     // each other, so that few pages of a file are in use at a time.
@@ -105,7 +117,19 @@ struct SketchSet {
 
     // An element as a key under which only documents of one category meet (others hardly ever).
     uint64_t in_category(size_t document, uint64_t element) const {
-        return category ? element ^ category[rows[document]] : element;
+        return condition.category ? element ^ condition.category[rows[document]] : element;
+    }
+
+    // Whether two documents are looked at as a pair at all.
+    bool comparable(size_t a, size_t b) const {
+        const size_t x = rows[a], y = rows[b];
+        const PairCondition& c = condition;
+        if (c.category && c.category[x] != c.category[y]) return false;
+        if (c.simhash && std::popcount(c.simhash[x] ^ c.simhash[y]) > c.distance) return false;
+        if (c.least_size.numerator == 0) return true;
+        const auto [less, more] = std::minmax(size[x], size[y]);
+        // Sizes and both parts of the ratio are below 2^32.
+        return less * c.least_size.denominator >= more * c.least_size.numerator;
     }
 
     uint8_t level_of(size_t document) const { return level[rows[document]]; }

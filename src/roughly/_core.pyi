@@ -140,9 +140,9 @@ class SketchSet:
     def use_frequencies(self, frequencies: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> None:
         """Takes the frequencies, an array for each chunk, for what follows."""
 
-    def use_categories(self, category: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def use_condition(self, category: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, simhash: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, distance: int, least_size: tuple[int, int]) -> None:
         """
-        Takes a hash of every row's category: only documents of one are joined (others hardly ever), and have hubs of their own.
+        Only comparable documents are joined, or have hubs: of one category (a hash for every row), with simhashes (for every row) that differ in at most `distance` bits, and of sizes of which the smaller is at least that ratio of the larger; 0 for any.
         """
 
     def postings(self, measure: str, floor: tuple[int, int], level: int, begin: int, end: int, smallest_native: int, visited: bool, threads: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], bounds: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], signatures: Annotated[NDArray[numpy.uint64], dict(shape=(None, 8), order='C', device='cpu')]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:

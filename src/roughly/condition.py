@@ -218,6 +218,23 @@ class Attributes:
         bits[~(self.has_simhash[a] & self.has_simhash[b])] = NO_SIMHASH
         return bits
 
+    def plain(
+        self,
+    ) -> tuple[npt.NDArray[np.uint64] | None, npt.NDArray[np.uint64] | None, int, tuple[int, int]]:
+        """The same for the core: categories, simhashes, distance, ratio of sizes."""
+        category, simhash = self.category, None
+        if self.condition.method == "both":
+            assert self.simhash is not None and self.has_simhash is not None
+            simhash = self.simhash
+            if not self.has_simhash.all():
+                # Who has no simhash is near none: of a category of its own, but for chance.
+                own = _mixed(np.arange(1, len(simhash) + 1, dtype=np.uint64))
+                others = np.zeros(len(simhash), np.uint64) if category is None else category
+                category = np.where(self.has_simhash, others, own)
+        ratio = self.condition.size_ratio
+        least = (0, 1) if ratio is None else ratio.as_integer_ratio()
+        return category, simhash, self.condition.distance, least
+
     def keyed(self, hashes: Hashes, rows: Rows, by_sketch: bool = False) -> Hashes:
         """Hashes of some rows that are equal only where the documents may be equivalent: changed by
         their categories, and those of sketches by their simhashes too, where these must agree."""

@@ -334,9 +334,12 @@ class Clusters:
         return found
 
     @cached_property
-    def _sites(self) -> Numbers:
+    def _sites(self) -> npt.NDArray[np.int32]:
         """A number for the host of every representative; -1 where its id is no URL."""
-        return site_numbers(self._names(self.outcome.groups.representatives))
+        rows = self.outcome.groups.representatives
+        found = site_numbers(self._names(rows[a:b]) for a, b in steps(len(rows), _STEP))
+        self.segment.release()
+        return found
 
     @cached_property
     def _attributes(self) -> Attributes | None:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from roughly import _core
 from roughly.clustering.clock import Clock
 from roughly.clustering.sketches import PairTable, Rows, Sketches, steps
+from roughly.condition import Attributes
 from roughly.storage.checked import CheckedMap, checked_writer, sidecar
 from roughly.storage.durable import reserve
 
@@ -71,8 +72,8 @@ _TABLE_BYTES = 1 << 26
 class Join:
     """Some rows of the sketches, in document order. `least_contained` is how many elements a sketch
     must have to be found contained, unless it is whole: of fewer, all may be there by chance.
-    `category` is a number for every row of the sketches: hubs are of their documents' category, and
-    of other pairs those of two categories are left out, but for a chance in 2^64 each."""
+    With `attributes` of all rows of the sketches only comparable documents are pairs, or have each
+    other for a hub; with a `category` of each row, those of one."""
 
     def __init__(
         self,
@@ -85,6 +86,7 @@ class Join:
         clock: Clock | None = None,
         least_contained: int = 0,
         category: npt.NDArray[np.uint64] | None = None,
+        attributes: Attributes | None = None,
     ) -> None:
         self._sketches = sketches
         self._rows = rows
@@ -94,8 +96,10 @@ class Join:
         self._least_contained = least_contained
         self._clock = Clock() if clock is None else clock
         self._set = sketches.taking_part(rows, budget.resident)
-        if category is not None:
-            self._set.use_categories(category)
+        if attributes is not None:
+            self._set.use_condition(*attributes.plain())
+        elif category is not None:
+            self._set.use_condition(category, None, 0, (0, 1))
         self._step = sketches.documents_in(budget.resident // 4)
         self._probe_step = self._step if self._set.reads_files else _PROBE_DOCUMENTS
         # No fewer elements than each document has at this level and coarser ones.

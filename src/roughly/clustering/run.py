@@ -334,7 +334,7 @@ class _Phases:
             clock=self.clock,
             least_contained=0 if self.settings.exact else LEAST_CONTAINED,
             frequent=frequent,
-            category=None if self.attributes is None else self.attributes.category,
+            attributes=self.attributes,
         )
 
     def _checked_hubs(

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from roughly.clustering.sketches import PairTable
 from roughly.url import host_of
 
-Numbers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int32]
 
 
 class SitePairs(NamedTuple):
@@ -24,11 +24,16 @@ class SitePairs(NamedTuple):
     cross: int  # of documents of two
 
 
-def site_numbers(ids: pa.Array) -> Numbers:
-    """A number for the host of each id, the same for the same host; -1 where it is no URL."""
-    hosts = host_of(ids).dictionary_encode()
-    numbers: Numbers = pc.fill_null(hosts.indices, -1).to_numpy().astype(np.int64)
-    return numbers
+def site_numbers(columns: Iterable[pa.Array]) -> Numbers:
+    """A number for the host of each id of some columns, one after the other, the same for the same
+    host; -1 where an id is no URL."""
+    known: dict[str, int] = {}
+    found = [np.zeros(0, np.int32)]
+    for ids in columns:
+        hosts = host_of(ids).dictionary_encode()
+        numbers = [known.setdefault(host, len(known)) for host in hosts.dictionary.to_pylist()]
+        found.append(np.array([*numbers, -1], np.int32)[pc.fill_null(hosts.indices, -1).to_numpy()])
+    return np.concatenate(found)
 
 
 def same_site(a: Numbers, b: Numbers) -> pa.Array:
@@ -37,8 +42,8 @@ def same_site(a: Numbers, b: Numbers) -> pa.Array:
 
 
 def count_by_cluster(
-    pairs: Iterable[PairTable], sites: Numbers, first: Numbers
-) -> tuple[Numbers, Numbers]:
+    pairs: Iterable[PairTable], sites: Numbers, first: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """How many pairs of each cluster are of one site, and how many of two, in the order of the
     clusters' first documents, which `first` has for every document."""
     clusters, number = np.unique(first, return_inverse=True)

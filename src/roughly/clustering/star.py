@@ -111,8 +111,7 @@ def _joined_inside(
     """The pairs of those that had a hub, at a higher threshold, and the hubs they have there."""
     members = np.flatnonzero(hubs != _core.NO_HUB).astype(np.uint32)
     budget = Budget.of_memory(LEAST_MEMORY)
-    category = None if attributes is None else attributes.category
-    join = Join(sketches, rows[members], threads=threads, budget=budget, category=category)
+    join = Join(sketches, rows[members], threads=threads, budget=budget, attributes=attributes)
     inner = join.hubs(threshold, settings.mass)
     links = join.hub_links(inner)
     if attributes is not None:
