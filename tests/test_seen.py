@@ -160,11 +160,16 @@ def killed_writer(nursery: "subprocess.Popen[str]", directory: Path, seed: int) 
     nursery.stdin.flush()
     born, writer = nursery.stdout.readline().split()
     assert born == "born"
+    # Some while they open the index, however long that takes, most when a call has returned.
+    after_a_call = chance.random() < 0.7
     timer = threading.Timer(chance.uniform(0, 0.1), os.kill, [int(writer), signal.SIGKILL])
-    timer.start()
+    if not after_a_call:
+        timer.start()
     returned: list[int] = []
     while not (line := nursery.stdout.readline()).startswith("gone"):
         assert line.endswith("\n")
+        if after_a_call and not returned:
+            timer.start()
         returned += np.frombuffer(bytes.fromhex(line), np.uint64).tolist()
     timer.join()
     assert line == f"gone {-signal.SIGKILL}\n"
