@@ -171,18 +171,17 @@ def killed_writer(nursery: "subprocess.Popen[str]", directory: Path, seed: int) 
     nursery.stdin.flush()
     born, writer = nursery.stdout.readline().split()
     assert born == "born"
+    # Some while they open the index, however long that takes, most when a call has returned.
+    after_a_call = chance.random() < 0.7
     timer = threading.Timer(chance.uniform(0, 0.1), os.kill, [int(writer), signal.SIGKILL])
-    # Every other one has the time to answer, however slow the disk is.
-    waits = bool(seed // 2 % 2)
-    if not waits:
+    if not after_a_call:
         timer.start()
     returned: list[int] = []
     while not (line := nursery.stdout.readline()).startswith("gone"):
         assert line.endswith("\n")
-        returned += np.frombuffer(bytes.fromhex(line), np.uint64).tolist()
-        if waits:
+        if after_a_call and not returned:
             timer.start()
-            waits = False
+        returned += np.frombuffer(bytes.fromhex(line), np.uint64).tolist()
     timer.join()
     assert line == f"gone {-signal.SIGKILL}\n"
     return returned

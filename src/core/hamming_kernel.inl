@@ -142,23 +142,38 @@ template <bool narrow>
     const uint64_t* lower = view.lower;
     const unsigned width = view.width;
     const uint64_t compared = wanted.compared;
-    const auto compare = [&](uint64_t tagged) {
-        const size_t index = static_cast<uint32_t>(tagged);
-        const uint64_t query = tagged >> 56;
-        const uint64_t flip = wanted.flips[tagged >> 32 & 0xFFFFFF];
-        const uint64_t entry = packed_value<narrow>(lower, index, width);
-        if (popcount((entry ^ wanted.values[query]) & compared) + popcount(flip) <= wanted.limit)
-            sink(context, query, index, wanted.heads[query] ^ flip, entry);
+    const uint64_t* values = wanted.values;
+    const uint64_t* flips = wanted.flips;
+    const unsigned limit = wanted.limit;
+    const auto entry_at = [&](uint64_t tagged) {
+        return packed_value<narrow>(lower, static_cast<uint32_t>(tagged), width);
     };
-    for (size_t i = 0; i < found.count; ++i) compare(found.entries[i]);
+    const auto near = [&](uint64_t tagged) {
+        const uint64_t differing = (entry_at(tagged) ^ values[tagged >> 56]) & compared;
+        return popcount(differing) + popcount(flips[tagged >> 32 & 0xFFFFFF]) <= limit;
+    };
+    const auto report = [&](uint64_t tagged) {
+        const uint64_t query = tagged >> 56;
+        const uint64_t bucket = wanted.heads[query] ^ flips[tagged >> 32 & 0xFFFFFF];
+        sink(context, query, static_cast<uint32_t>(tagged), bucket, entry_at(tagged));
+    };
+    // The near ones to the front: whether one is near cannot be foretold either.
+    size_t kept = 0;
+    for (size_t i = 0; i < found.count; ++i) {
+        const uint64_t tagged = found.entries[i];
+        found.entries[kept] = tagged;
+        kept += near(tagged);
+    }
+    for (size_t i = 0; i < kept; ++i) report(found.entries[i]);
     for (size_t i = 0; i < found.runs; ++i)
-        for (uint64_t at = 0; at < found.run[i].count; ++at) compare(found.run[i].first + at);
+        for (uint64_t at = 0; at < found.run[i].count; ++at)
+            if (near(found.run[i].first + at)) report(found.run[i].first + at);
     found.count = 0;
     found.runs = 0;
 }
 
 template <bool narrow>
-void probe_entries(const EliasFanoView& view, const BucketProbes& wanted, ProbeSink sink,
+void probe_entries(const EliasFanoView view, const BucketProbes wanted, ProbeSink sink,
                    void* context) {
     ProbeBlock blocks[3];
     FoundBlock found[2];

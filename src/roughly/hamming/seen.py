@@ -21,36 +21,38 @@ from roughly import _core
 from roughly.documents.file import printable
 from roughly.errors import MismatchError, ParameterError
 from roughly.hamming.cost import memory_blocks
-from roughly.hamming.design import MOST_SIMHASHES, check_bits, check_k, check_simhash
+from roughly.hamming.design import check_bits, check_k, check_simhash
 from roughly.hamming.index import HammingIndex, Match, present
 from roughly.hamming.seen_log import SeenLog, begin_log, read_log
 from roughly.hamming.seen_manifest import (
     NAME,
     Manifest,
-    damaged,
     read_manifest,
     refuse_others,
     remove_unnamed,
 )
+from roughly.hamming.seen_segment import (
+    nearest_sealed,
+    open_segment,
+    segments_to_merge,
+    write_segment,
+)
 from roughly.parameters import check_integer
-from roughly.storage.durable import remove, sync
+from roughly.storage.durable import remove
 from roughly.storage.lock import WriterLock
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from roughly.hamming.seen_segment import Matches
+
     Simhashes = npt.NDArray[np.uint64]
-    Matches = tuple[npt.NDArray[np.int64], Simhashes, npt.NDArray[np.uint8]]
 
 # Simhashes in memory before they are sealed: their tables stay within the processor's caches.
 MEMORY_SIMHASHES = 1 << 18
-# A segment is merged with the one before unless that is this much larger: every query looks into
-# each segment, so few matter more than writing seldom.
-_MERGE_RATIO = 8
 # The most that is decided, and logged, in one piece.
 _PIECE = 1 << 16
-_NONE = 65  # a distance beyond every k
 _MISSING = -2  # the answer for what is no simhash
 
 
@@ -104,7 +106,10 @@ class SeenIndex:
             self._manifest = Manifest(self._bits, self._k)
             self._manifest.write(self._directory)
         remove_unnamed(self._directory, self._manifest)
-        self._segments = [self._segment(*one) for one in self._manifest.segments]
+        self._segments = [
+            open_segment(self._directory / name, count, self._bits, self._k)
+            for name, count in self._manifest.segments
+        ]
         synced = self._manifest.synced
         frames = [
             frame
@@ -123,15 +128,6 @@ class SeenIndex:
         self._manifest.write(self._directory)
         for log in old:
             remove(self._directory / log)
-
-    def _segment(self, name: str, count: int) -> HammingIndex:
-        path = self._directory / name
-        if not path.exists():
-            raise damaged(path, "it is missing")
-        index = HammingIndex.open(path, self._k, bits=self._bits, load=True)
-        if len(index) != count:
-            raise damaged(path, f"it has {len(index):,} simhashes, wanted {count:,}")
-        return index
 
     def _new_memory(self) -> _core.HammingMemory:
         blocks = memory_blocks(self._capacity, self._bits, self._k)
@@ -233,7 +229,7 @@ class SeenIndex:
             while len(self._memory) or self._frozen is not None:
                 self._make_room_now()
             name = self._manifest.new_name("segment")
-            index = self._write_segment(name, values)
+            index = self._write(name, values)
             self._segments.append(index)
             self._manifest.segments.append((name, len(index)))
             self._manifest.write(self._directory)
@@ -289,7 +285,7 @@ class SeenIndex:
             self._check_open()
             self._make_room()
             first = self._sealed_count()
-            known = self._sealed_matches(asked)
+            known = nearest_sealed(self._segments, self._frozen, asked)
             before = len(self._memory)
             matches = self._memory.seen(asked, *known, first)
             try:
@@ -325,24 +321,6 @@ class SeenIndex:
             parts.append(self._frozen)
         parts.append(self._memory)
         return parts
-
-    def _sealed_matches(self, asked: Simhashes) -> Matches:
-        """The nearest in the segments and in what is being sealed."""
-        import numpy as np
-
-        best: Matches | None = None
-        first = 0
-        for segment in self._segments:
-            found = segment._tables.nearest_many(asked, 1)
-            best = _nearer(best, found, first)
-            first += len(segment)
-        if self._frozen is not None:
-            best = _nearer(best, self._frozen.nearest_many(asked), first)
-        if best is None:
-            size = len(asked)
-            none = np.full(size, _NONE, np.uint8)
-            best = np.full(size, -1, np.int64), np.zeros(size, np.uint64), none
-        return best
 
     def _sealed_count(self) -> int:
         frozen = 0 if self._frozen is None else len(self._frozen)
@@ -401,7 +379,7 @@ class SeenIndex:
     def _seal(self, frozen: _core.HammingMemory) -> None:
         with self._guard:
             name = self._manifest.new_name("segment")
-        index = self._write_segment(name, frozen.values())
+        index = self._write(name, frozen.values())
         with self._guard:
             self._segments.append(index)
             self._frozen = None
@@ -414,15 +392,10 @@ class SeenIndex:
             self._work.notify_all()
 
     def _to_merge(self) -> int | None:
-        """How many segments at the end to merge, if any."""
-        counts = [count for _, count in self._manifest.segments]
-        if len(counts) < 2 or counts[-2] >= _MERGE_RATIO * counts[-1]:
-            return None
-        merged, total = 1, counts[-1]
-        while merged < len(counts) and counts[-merged - 1] < _MERGE_RATIO * total:
-            total += counts[-merged - 1]
-            merged += 1
-        return merged if total <= MOST_SIMHASHES else None
+        return segments_to_merge([count for _, count in self._manifest.segments])
+
+    def _write(self, name: str, values: Simhashes) -> HammingIndex:
+        return write_segment(self._directory / name, values, self._bits, self._k)
 
     def _merge(self, merged: int) -> None:
         import numpy as np
@@ -430,7 +403,7 @@ class SeenIndex:
         with self._guard:
             name = self._manifest.new_name("segment")
             parts = self._segments[-merged:]
-        index = self._write_segment(name, np.concatenate([part.simhashes() for part in parts]))
+        index = self._write(name, np.concatenate([part.simhashes() for part in parts]))
         with self._guard:
             # Nothing else takes segments away, but others may have come behind.
             place = self._segments.index(parts[0])
@@ -443,13 +416,6 @@ class SeenIndex:
                 remove(self._directory / f"{segment}.crc32c")
             self._work.notify_all()
 
-    def _write_segment(self, name: str, values: Simhashes) -> HammingIndex:
-        path = self._directory / name
-        HammingIndex(values, self._k, bits=self._bits, threads=1).save(path)
-        for file in (path, path.with_name(f"{name}.crc32c"), self._directory):
-            sync(file)
-        return HammingIndex.open(path, load=True, threads=1)
-
     def _wait_idle(self) -> None:
         while (self._frozen is not None or self._to_merge() is not None) and not self._failure:
             self._work.wait()
@@ -460,22 +426,3 @@ class SeenIndex:
             raise self._failure
         if self._closed:
             raise ParameterError(f"{printable(str(self._directory))}: cannot be used: it is closed")
-
-
-def _nearer(best: Matches | None, found: Matches, first: int) -> Matches:
-    """Of two matches for each the nearer; equally near ones are older in `best`."""
-    import numpy as np
-
-    positions, values, distances = found
-    if first:
-        positions = np.where(distances < _NONE, positions + first, positions)
-    if best is None:
-        return positions, values, distances
-    nearer = distances < best[2]
-    if not nearer.any():
-        return best
-    return (
-        np.where(nearer, positions, best[0]),
-        np.where(nearer, values, best[1]),
-        np.where(nearer, distances, best[2]),
-    )
