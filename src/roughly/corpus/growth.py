@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from roughly.corpus.change import Change
     from roughly.documents import Documents
 
+# Text of a batch: what is known already lies all over the corpus, and is read batch by batch.
+_BATCH_BYTES = 1 << 23
+
 
 @dataclass(slots=True)
 class Added:
@@ -127,6 +130,7 @@ def _write_segment(
     sketcher, known = sketcher_for(manifest.parameters), Known(collection)
     part_rows = collection.part_rows if collection.segments else PART_ROWS
     documents.date = date
+    documents.batch_bytes = max(documents.batch_bytes, _BATCH_BYTES)
     advance = progress("sketch", documents.size_bytes or None, "B")
     directory = change.new_segment()
     with (

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from roughly import _core
 from roughly.storage.checked import CheckedMap
-from roughly.storage.collection import Collection, Rows, halves
+from roughly.storage.collection import Collection, Rows
 from roughly.storage.segment import Segment
 from roughly.storage.segment_index import SegmentIndex, index_path
 from roughly.url import is_url, lookup_keys, page_of
@@ -60,8 +60,8 @@ class Known:
             which, rows = table.rows_of(hashes[:, 0])
             there = self._collection.live[rows]
             which, rows = which[there], rows[there]
-            same = (halves(self._collection.take("content", rows)) == hashes[which]).all(axis=1)
-            same &= np.asarray(self._collection.take("html", rows)) == html[which]
+            content, own_html = self._collection.arrays(("content", "html"), rows)
+            same = (content == hashes[which]).all(axis=1) & (own_html == html[which])
             found[which[same]] = rows[same]
         return found
 

@@ -47,10 +47,11 @@ class Documents:
         """Where documents come from; `source` of a document counts in it."""
         self.date: str | None = None
         """What documents without a date of their own get."""
+        self.batch_bytes = batch_bytes
+        """About how much text a batch has."""
         self._wanted = wanted
         self._content_type = content_type
         self._strict = strict
-        self._batch_bytes = batch_bytes
         self._found = found  # what could not even be listed
         self._reading = self._new_reading()
 
@@ -58,7 +59,7 @@ class Documents:
         """A new pass over all sources."""
         reading = self._reading = self._new_reading()
         documents = self._read(reading)
-        found = batches(documents, self._content_type, self._batch_bytes, reading.skipped)
+        found = batches(documents, self._content_type, self.batch_bytes, reading.skipped)
         return found if self.date is None else _dated(found, self.date)
 
     @property
@@ -100,7 +101,7 @@ class Documents:
         skipped.reasons.update(self._found.reasons)
         skipped.first.extend(self._found.first)
         skipped.ignored.update(self._found.ignored)
-        return Reading(self._wanted, self._content_type, self._batch_bytes, skipped)
+        return Reading(self._wanted, self._content_type, self.batch_bytes, skipped)
 
     def _fields(self, source: Source) -> Fields | None:
         module, look, _ = _FORMATS[source.format]

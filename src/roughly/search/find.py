@@ -29,7 +29,6 @@ from roughly.search.searcher import (
     ratio,
 )
 from roughly.sketch import EQUIVALENT_SAMPLES
-from roughly.storage.collection import halves
 from roughly.storage.segment_index import Level
 
 if TYPE_CHECKING:
@@ -351,7 +350,7 @@ def _equivalent(
 
 def _hex(collection: Collection, name: str, rows: Numbers) -> npt.NDArray[np.object_]:
     """Hashes as a sketch has them."""
-    found = halves(collection.take(name, rows)) if len(rows) else np.zeros((0, 2), np.uint64)
+    found = collection.arrays((name,), rows)[0]
     shown = [f"{high:016x}{low:016x}" for high, low in found.tolist()]
     return np.array(shown, dtype=object)
 
