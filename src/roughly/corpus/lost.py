@@ -204,12 +204,11 @@ class _Step:
         there = np.zeros(len(sought), bool)
         some = np.unique(evidence.new)
         there[some] = self.pages.elsewhere(sought[some], self.begin) != NOWHERE
-        urls = [
-            (self.pages.name(int(lost[old])), self.pages.name(int(sought[new])))
-            for old, new in zip(evidence.old.tolist(), evidence.new.tolist(), strict=True)
-        ]
-        names = np.fromiter((same_name(*pair) for pair in urls), bool, len(urls))
-        near = np.fromiter((nearness(*pair) for pair in urls), np.float64, len(urls))
+        names, near = np.zeros(len(evidence), bool), np.zeros(len(evidence))
+        for pair in range(len(evidence)):
+            one = self.pages.name(int(lost[evidence.old[pair]]))
+            other = self.pages.name(int(sought[evidence.new[pair]]))
+            names[pair], near[pair] = same_name(one, other), nearness(one, other)
         return there, names, near
 
     def move(self, claim: Claim, lost: Rows, sought: Rows, evidence: Evidence) -> Move:
@@ -220,8 +219,7 @@ class _Step:
             old,
             self.pages.name(int(sought[claim.new])),
             claim.kind,
-            round(float(evidence.resemblance[claim.pair]), 4),
-            round(float(evidence.containment[claim.pair]), 4),
+            *evidence.estimates(claim.pair),
             claim.confidence,
         )
 
