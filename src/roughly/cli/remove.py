@@ -9,8 +9,9 @@ from typing import Any
 
 from roughly.cli.add import stale_note
 from roughly.cli.options import add_resources
-from roughly.cli.output import counted, say
+from roughly.cli.output import changing, counted, say
 from roughly.documents.file import printable
+from roughly.errors import ParameterError
 
 DESCRIPTION = """\
 Removes documents from a corpus, by their ids or URLs: all versions, or with --date
@@ -61,11 +62,15 @@ def run(arguments: argparse.Namespace) -> int:
 
     names: list[str] = []
     for name in arguments.names:
-        names += [line.rstrip("\r\n") for line in sys.stdin] if name == "-" else [name]
+        if not name:
+            raise ParameterError("NAME: empty: wanted an id or a URL", hint="roughly remove --help")
+        # Empty lines of a list name nothing.
+        lines = (line.rstrip("\r\n") for line in sys.stdin) if name == "-" else (name,)
+        names += filter(None, lines)
     corpus = Corpus(arguments.corpus)
-    with Progress(quiet=arguments.quiet) as progress:
+    with changing(arguments.corpus), Progress(quiet=arguments.quiet) as progress:
         removed = corpus.remove(
-            [name for name in names if name],
+            names,
             arguments.date,
             strict=arguments.strict,
             memory=arguments.memory,

@@ -213,6 +213,7 @@ class Corpus:
         text_field: str | None = None,
         id_field: str | None = None,
         date_field: str | None = None,
+        base: str | None = None,
         strict: bool = False,
         memory: int | str | None = None,
         threads: int | None = None,
@@ -221,8 +222,10 @@ class Corpus:
         """Adds documents, as a sweep of that date for those that have none of their own, and brings
         the clusters up to date. `documents`: as for `roughly.cluster`, or opened ones.
 
-        The same id at another date is another version of a document; at the same date it becomes
-        id#2. Only content that is not there yet is sketched."""
+        The same id at another date is another version of a document. At the same date it is known
+        if its content is the same, and becomes id#2 if not. Only content that is not there yet is
+        sketched. Files of a directory are called by their path, or by `base` and their path inside
+        it."""
         from roughly.corpus.growth import add_documents, checked_date
 
         date = checked_date(date)
@@ -233,6 +236,7 @@ class Corpus:
                 text_field=text_field,
                 id_field=id_field,
                 date_field=date_field,
+                base=base,
                 content_type=content_type,
                 strict=strict,
             )

@@ -28,14 +28,30 @@ class Known:
         self._collection = collection
         self._tables: dict[str, list[_Table]] = {}
 
-    def has(self, ids: pa.Array, dates: pa.Array) -> npt.NDArray[np.bool_]:
-        """Which of these keys a document has."""
-        found = np.zeros(len(ids), bool)
+    def rows_of_keys(self, ids: pa.Array, dates: pa.Array) -> Rows:
+        """For each key the row of the document that has it; -1 for none."""
+        found = np.full(len(ids), -1, np.int64)
         which, rows = self._candidates(ids)
         same = _equal(self._collection.take("id", rows), ids.take(pa.array(which)))
         same &= _equal(self._collection.take("date", rows), dates.take(pa.array(which)))
-        found[which[same]] = True
+        found[which[same]] = rows[same]
         return found
+
+    def same_content(
+        self, rows: Rows, hashes: Hashes, html: npt.NDArray[np.bool_]
+    ) -> npt.NDArray[np.bool_]:
+        """Which rows (-1 for none) have these contents, read as HTML or as text alike."""
+        found = np.zeros(len(rows), bool)
+        at = np.flatnonzero(rows >= 0)
+        content, own_html = self._collection.arrays(("content", "html"), rows[at])
+        found[at] = (content == hashes[at]).all(axis=1) & (own_html == html[at])
+        return found
+
+    def contents(self, rows: Rows) -> list[tuple[bytes, bool]]:
+        """Hash of the content, and whether it is HTML; of rows that are -1 nothing of use."""
+        content, html = self._collection.arrays(("content", "html"), rows[rows >= 0])
+        known = iter(zip((each.tobytes() for each in content), html.tolist(), strict=True))
+        return [next(known) if row >= 0 else (b"", False) for row in rows.tolist()]
 
     def rows_named(self, names: list[str]) -> tuple[Rows, list[str]]:
         """The rows of all documents with these ids, or URLs of the same page, ascending; and the

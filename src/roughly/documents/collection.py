@@ -42,6 +42,7 @@ class Documents:
         strict: bool,
         batch_bytes: int,
         found: Skipped,
+        base: str | None = None,
     ) -> None:
         self.sources = sources
         """Where documents come from; `source` of a document counts in it."""
@@ -52,6 +53,7 @@ class Documents:
         self._wanted = wanted
         self._content_type = content_type
         self._strict = strict
+        self._base = base
         self._found = found  # what could not even be listed
         self._reading = self._new_reading()
 
@@ -80,8 +82,9 @@ class Documents:
     @property
     def options(self) -> dict[str, Any]:
         """What a pass depends on besides its sources, as plain values."""
-        dated = {} if self.date is None else {"date": self.date}
-        return {"fields": self._wanted.named(), "content_type": self._content_type, **dated}
+        found = {"fields": self._wanted.named(), "content_type": self._content_type}
+        more = {"date": self.date, "base": self._base}
+        return found | {name: value for name, value in more.items() if value is not None}
 
     @property
     def guesses(self) -> dict[Fields, list[Source]]:
@@ -177,6 +180,7 @@ def open_documents(
     text_field: str | None = None,
     id_field: str | None = None,
     date_field: str | None = None,
+    base: str | None = None,
     format: str | None = None,
     content_type: str = "auto",
     strict: bool = False,
@@ -187,12 +191,15 @@ def open_documents(
     `source` is one str or Path: a file, a pattern or a directory; a list of str: texts; a list of
     Path: files; else an Arrow table or reader, a pandas or polars frame, a Hugging Face dataset, or
     any iterable of strings, (id, text) pairs or dicts. `format` names the format of files where
-    neither their names nor their first bytes tell it.
+    neither their names nor their first bytes tell it. Files that are one document each are called
+    by their path; with a `base`, by that and their path inside of what was named.
     """
     wanted = Wanted(text_field, id_field, date_field)
     named = _paths(source)
+    if named is None and base is not None:
+        raise ParameterError("base: is for files: wanted a path, a pattern or a directory")
     if named is not None:
-        return _of_paths(named, wanted, format, content_type, strict, batch_bytes)
+        return _of_paths(named, wanted, base, format, content_type, strict, batch_bytes)
     from roughly.documents.frame import memory_source
 
     known_format(format)
@@ -207,6 +214,7 @@ def open_inputs(
     text_field: str | None = None,
     id_field: str | None = None,
     date_field: str | None = None,
+    base: str | None = None,
     format: str | None = None,
     content_type: str = "auto",
     strict: bool = False,
@@ -214,7 +222,7 @@ def open_inputs(
 ) -> Documents:
     """Opens what a command line names: files, patterns, directories, and `-`, standard input."""
     wanted = Wanted(text_field, id_field, date_field)
-    return _of_paths(list(words), wanted, format, content_type, strict, batch_bytes)
+    return _of_paths(list(words), wanted, base, format, content_type, strict, batch_bytes)
 
 
 def _paths(source: Any) -> list[str] | None:
@@ -235,6 +243,7 @@ def _paths(source: Any) -> list[str] | None:
 def _of_paths(
     words: list[str],
     wanted: Wanted,
+    base: str | None,
     format: str | None,
     content_type: str,
     strict: bool,
@@ -242,8 +251,8 @@ def _of_paths(
 ) -> Documents:
     _check(content_type, batch_bytes)
     found = Skipped(strict)
-    sources = find_sources(words, known_format(format), found)
-    return Documents(sources, wanted, content_type, strict, batch_bytes, found)
+    sources = find_sources(words, known_format(format), found, base)
+    return Documents(sources, wanted, content_type, strict, batch_bytes, found, base)
 
 
 def _check(content_type: str, batch_bytes: int) -> None:

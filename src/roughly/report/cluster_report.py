@@ -173,7 +173,9 @@ def gather(
     segment = clusters.segment
     known = segment.parameters
     sketcher = Sketcher(w=known.w, select=known.select, seed=known.seed, bits=known.bits)
-    own = {"w": known.w, "select": known.select, "bits": known.bits, "seed": known.seed}
+    # Reports are shown around; a seed other than the usual one may be a secret.
+    seed = "not shown" if known.seed else 0
+    own = {"w": known.w, "select": known.select, "bits": known.bits, "seed": seed}
     documents, threshold = segment.documents, float(clusters.threshold)
     numbers, all_sizes, most = _cluster_sizes(clusters.clusters())
     # The table has names of all clusters, from all over the files.
