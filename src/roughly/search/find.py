@@ -52,6 +52,9 @@ _MOST_HELD = 1 << 24
 # Equal sketches whose canonical forms are compared, to tell lexical from shingle equivalence.
 _MOST_EQUAL = 4096
 
+# Kinds that are known by a hash of the whole document, not by samples.
+_SAME_SHINGLES = ("identical", "lexical")
+
 
 def _no_progress(name: str, total: int | None, unit: str) -> Callable[[int], None]:
     return lambda done: None
@@ -378,6 +381,9 @@ def _named(
             if near[i]:
                 kind = "near"
         measures = _estimates(query, common, sampled, of_query, of_found, size, exactly)
+        if kind in _SAME_SHINGLES:
+            one = Estimate(1.0, 1.0, 1.0, sampled)
+            measures = one, measures[1] and one, measures[2] and one
         matches.append(Match(row, ids[i], dates[i], kind, *measures, exactly))
     return matches
 
