@@ -13,6 +13,7 @@ elements of some thousand pages that are looked for, and of their candidates.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,20 @@ class Evidence:
 
     def __len__(self) -> int:
         return len(self.old)
+
+    def only(self, kept: npt.NDArray[np.bool_], position: Rows) -> Evidence:
+        """Some of the pairs; `position` says for each old document its new one."""
+        columns = [column[kept] for column in astuple(self)]
+        return Evidence(position[columns[0]], *columns[1:])
+
+    def turned(self) -> Evidence:
+        """The same pairs, the old ones for the new ones and the other way round."""
+        order = np.lexsort((self.old, self.new))
+        columns = (
+            *(self.new, self.old, self.common, self.new_mass, self.old_mass),
+            *(self.shared, self.new_kept, self.old_kept, self.scale, self.identical),
+        )
+        return Evidence(*(column[order] for column in columns))
 
     def estimates(self, pair: int) -> tuple[float, float]:
         """The resemblance of a pair, and how much of the old one is in the new one; unweighted."""
@@ -262,16 +277,63 @@ def _measure(
 def compare_rows(collection: Collection, one: int, other: int) -> tuple[float, float]:
     """Estimates of the resemblance of two rows, and of the containment of the first in the other;
     unweighted."""
+    resemblance, containment = compare_pairs(collection, np.array([[one, other]]))[0].tolist()
+    return round(resemblance, 4), round(containment, 4)
+
+
+def compare_pairs(collection: Collection, pairs: Rows) -> Floats:
+    """The same of many pairs of rows, one a line."""
     canonical = collection.hashes("canonical")
-    if (canonical[one] == canonical[other]).all():
-        return 1.0, 1.0
-    rows = np.array([one, other])
-    values, offsets = sketches_of(collection, rows)
-    sketches = values, offsets, np.ones(len(values)), collection.level[rows]
-    counts = _measure(sketches, sketches, np.array([[0, 1]]))
-    shared, old_kept, new_kept = (int(count[0]) for count in counts[3:6])
-    resemblance = shared / max(1, old_kept + new_kept - shared)
-    return round(resemblance, 4), round(shared / max(1, old_kept), 4)
+    found = np.ones((len(pairs), 2))
+    differ = np.flatnonzero((canonical[pairs[:, 0]] != canonical[pairs[:, 1]]).any(axis=1))
+    for begin in range(0, len(differ), _AT_ONCE):
+        some = differ[begin : begin + _AT_ONCE]
+        rows, positions = np.unique(pairs[some], return_inverse=True)
+        values, offsets = sketches_of(collection, rows)
+        sketches = values, offsets, np.ones(len(values)), collection.level[rows]
+        counts = _measure(sketches, sketches, positions.reshape(-1, 2))
+        shared, old, new = counts[3:6]
+        found[some, 0] = shared / np.maximum(1, old + new - shared)
+        found[some, 1] = shared / np.maximum(1, old)
+    return found
+
+
+def added_shares(
+    collection: Collection, counter: Counter, pages: Sequence[tuple[int, Sequence[int]]]
+) -> list[list[float]]:
+    """Of old pages and some places of each, rows all: the share of the page, by weight, that is in
+    each place and in none of those before it."""
+    found: list[list[float]] = []
+    for begin in range(0, len(pages), _AT_ONCE):
+        some = pages[begin : begin + _AT_ONCE]
+        rows = np.array([old for old, _ in some])
+        values, offsets = sketches_of(collection, rows)
+        elements = _distinct(values)
+        weights = _weights(counter.count(elements)[0])[np.searchsorted(elements, values)]
+        old = values, offsets, weights, collection.level[rows]
+        for position, (_, places) in enumerate(some):
+            found.append(_added(collection, old, position, np.array(places)))
+    return found
+
+
+def _added(
+    collection: Collection,
+    old: tuple[Values, Rows, Floats, npt.NDArray[np.uint8]],
+    position: int,
+    places: Rows,
+) -> list[float]:
+    levels = collection.level[places]
+    level = max(int(old[3][position]), int(levels.max()))
+    own, weight = _reduced(old, position, level)
+    values, offsets = sketches_of(collection, places)
+    new = values, offsets, np.ones(len(values)), levels
+    left = weight.copy()
+    shares = []
+    for place in range(len(places)):
+        inside = np.isin(own, _reduced(new, place, level)[0])
+        shares.append(float(left[inside].sum() / max(weight.sum(), 1e-9)))
+        left[inside] = 0
+    return shares
 
 
 def _reduced(
