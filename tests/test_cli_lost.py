@@ -109,9 +109,11 @@ def test_pages_looked_up_one_by_one_are_those_of_the_table(tmp_path: Path) -> No
     """Spellings, repeated ids, removed documents."""
     made = roughly.Corpus.create(tmp_path / "small.roughly")
     names = ["http://a.example/", "HTTP://A.example:80", "http://a.example", "b", "B", "c"]
+    names += ["https://www.a.example/x", "http://y.example/", "https://y.example/"]
     for date in DATES[:2]:
         made.add([{"id": name, "text": f"{name} {date}"} for name in names], date=date)
-    made.add([{"id": name, "text": "later"} for name in ("b", "http://A.example/")])
+    later = ("b", "http://A.example/", "http://a.example/x", "http://a.example/X")
+    made.add([{"id": name, "text": "later"} for name in later])
     made.remove("c", DATES[0])
     rows = made.collection.live_rows.astype(np.int64)
     for period in ("day", "year"):
@@ -267,7 +269,7 @@ def test_lost_all(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (f"{A}/one", f"{A}/latest?p=1", "same"),
         (f"{A}/two", None, "gone"),
     ]
-    fields = {"old", "new", "kind", "resemblance", "containment", "confidence"}
+    fields = {"old", "new", "kind", "resemblance", "containment", "confidence", "reused"}
     assert all(row.keys() == fields for row in rows)
     status, out, err = run(capsys, "lost", path, "--all")  # the last two sweeps
     assert len(out) == 3

@@ -197,7 +197,7 @@ def web(*sweeps: dict[str, str]) -> tuple:
 
 
 def trace(made: tuple, path: str):
-    page_rows = made[1].row[made[1].pages.to_pylist().index(SITE + path)]
+    page_rows = made[1].row[made[1].urls.to_pylist().index(SITE + path)]
     return lost_page(*made, int(page_rows.max()))
 
 
@@ -269,7 +269,7 @@ def test_sweeps() -> None:
     dates = ["2026-01-01T10:00:00", "2026-02-01", None, None, "2026-01-01T12:00:00", "2026-02"]
     made = make_sweeps(rows, ids, dates)
     assert made.dates == ["undated", "2026-01-01", "2026-02", "2026-02-01"]
-    assert made.pages.to_pylist() == ["http://a.example/", "b", "b#2"]
+    assert made.urls.to_pylist() == ["http://a.example/", "b", "b#2"]
     # Of one sweep the latest document of a page.
     assert made.row.tolist() == [
         [NOWHERE, 4, NOWHERE, 1],

@@ -117,6 +117,13 @@ def page_of(name: str) -> str:
     return canonical_url(name) if is_url(name) else name
 
 
+def moved_site(page: str) -> str:
+    """What a page keeps when its site goes to https, or to a name with or without www; of a page as
+    `page_of` has it."""
+    found = _SITE.match(page)
+    return page if found is None else f"http://{page[found.end() :]}"
+
+
 def server_of(name: str) -> str:
     """The host of a URL, with its port; empty if there is none."""
     if not is_url(name):
@@ -126,6 +133,7 @@ def server_of(name: str) -> str:
 
 
 _WWW = re.compile(r"^(?:www[0-9]*\.)+(?=.)")
+_SITE = re.compile(r"https?://(?:www[0-9]*\.)?(?=[^/?])")
 _SESSION = re.compile(
     r"(?:jsessionid=[0-9a-z$]{10,}|phpsessid=[0-9a-z]{16,}|sid=[0-9a-z]{16,}"
     r"|aspsessionid[a-z]{8}=[a-z]{16,}|cfid=[0-9]+|cftoken=[0-9a-z-]+)$"

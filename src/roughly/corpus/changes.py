@@ -289,7 +289,7 @@ def _arrived(sweeps: Sweeps, begin: int, moves: Sequence[Move]) -> int:
 
 
 def _pages(sweeps: Sweeps, versions: Versions, ways: Sequence[_Ways]) -> list[PageChange]:
-    count = len(sweeps.pages)
+    count = len(sweeps.row)
     if not count:
         return []
     there = sweeps.present

@@ -1,8 +1,9 @@
 """Sweeps and pages: which document is which page's version of which date.
 
 A sweep is everything of one date, cut to a day, a month or a year; undated documents are a sweep
-before all others. A page is what one canonical URL named over time. A page that a sweep has more
-than once, as under `id#2`, counts once, by its latest document. Everything here is in memory, as
+before all others. A page is what one canonical URL named over time, https and www aside unless some
+sweep tells pages apart by these. A page that a sweep has more than once, as under `id#2`, counts
+once, by its latest document. Everything here is in memory, as
 columns: some dozens of bytes a document beside its id and its URL.
 """
 
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.errors import ParameterError
-from roughly.url import page_of
+from roughly.url import moved_site, page_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,7 +62,8 @@ class Sweeps:
     """Who was where when: all pages."""
 
     dates: list[str]  # of the sweeps, ascending; UNDATED is first
-    pages: pa.Array  # canonical URLs, in order of their first row
+    urls: pa.Array  # canonical ones, in order of their first row
+    number: Rows  # of each of these the number of its page, in the same order
     row: Rows  # of every page (first axis) in every sweep (second), or NOWHERE
     page: Rows  # of every row the number of its page, or NOWHERE
     rows: Rows  # that are there, ascending
@@ -113,7 +115,7 @@ class Sweeps:
         import pyarrow.compute as pc
 
         wanted = pa.array([page_of(name) for name in names], pa.string())
-        found: Rows = pc.index_in(wanted, self.pages).to_numpy().astype(np.int64)
+        found: Rows = self.number[pc.index_in(wanted, self.urls).to_numpy().astype(np.int64)]
         return found
 
 
@@ -157,17 +159,43 @@ def make_sweeps(
     rows = np.asarray(rows, np.int64)
     moment, _ = _ranked(pc.fill_null(dates, ""))
     sweep, known = _ranked(pc.utf8_slice_codeunits(pc.fill_null(dates, ""), 0, _LENGTH[period]))
-    page, pages = _numbered(ids)
+    url, urls = _numbered(ids)
+    number = _pages_of(urls, url, sweep)
+    page = number[url]
     # The latest of a page in a sweep; of one moment the first.
     order = np.lexsort((rows, -moment, sweep, page))
     first = np.ones(len(order), bool)
     first[1:] = (np.diff(page[order]) != 0) | (np.diff(sweep[order]) != 0)
     chosen = order[first]
-    table = np.full((len(pages), len(known)), NOWHERE, np.int64)
+    table = np.full((int(number.max(initial=-1)) + 1, len(known)), NOWHERE, np.int64)
     table[page[chosen], sweep[chosen]] = rows[chosen]
     of_row = np.full(int(rows.max(initial=-1)) + 1, NOWHERE, np.int64)
     of_row[rows] = page
-    return Sweeps([date or UNDATED for date in known], pages, table, of_row, rows, ids)
+    return Sweeps([date or UNDATED for date in known], urls, number, table, of_row, rows, ids)
+
+
+def _pages_of(urls: pa.Array, url: Rows, sweep: Rows) -> Rows:
+    """Of canonical URLs the number of their pages. `url` and `sweep` tell who was where when."""
+    import pyarrow as pa
+
+    named = [
+        pa.array([moved_site(each) for each in urls[begin : begin + _AT_ONCE].to_pylist()])
+        for begin in range(0, len(urls), _AT_ONCE)
+    ]
+    group = pa.chunked_array(named, pa.string()).combine_chunks().dictionary_encode().indices
+    site: Rows = group.to_numpy().astype(np.int64)
+    # Two of a group in one sweep are two pages, and so is then every one of the group.
+    count = max(1, len(urls))
+    seen = np.unique(sweep * count + url)
+    where, often = np.unique(seen // count * count + site[seen % count], return_counts=True)
+    apart = np.zeros(len(urls), bool)
+    apart[where[often > 1] % count] = True
+    own = np.where(apart[site], len(urls) + np.arange(len(urls)), site)
+    # Numbered by the first URL of each.
+    _, first, inverse = np.unique(own, return_index=True, return_inverse=True)
+    rank = np.zeros(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse.reshape(-1)]
 
 
 def _ranked(values: pa.Array) -> tuple[Rows, list[str]]:
