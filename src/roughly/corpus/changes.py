@@ -199,9 +199,7 @@ def change_statistics(
         _interval(sweeps, versions, begin, moves[begin], later[begin])
         for begin in range(len(sweeps) - 1)
     ]
-    ways = [
-        _Ways.of(sweeps, some, again) for some, again in zip(moves, later, strict=True)
-    ]
+    ways = [_Ways.of(sweeps, some, again) for some, again in zip(moves, later, strict=True)]
     return Changes(
         sweeps.dates,
         int(np.count_nonzero(sweeps.present)),

@@ -168,4 +168,3 @@ def _write_segment(
         documents.skipped.repeated_ids += names.renamed
         sources = [source.name for source in documents.sources]
         return writer.finish(sources, plain_skipped(documents.skipped))
-

@@ -113,9 +113,7 @@ def _sent(text: str) -> str:
     pieces = re.split(r"%([0-9A-F]{2})", text)
     for n in range(1, len(pieces), 2):
         pieces[n] = "%" + "".join(digits.get(sign, sign) for sign in pieces[n])
-    return "".join(
-        piece if n % 2 else _pattern(piece)[1:-1] for n, piece in enumerate(pieces)
-    )
+    return "".join(piece if n % 2 else _pattern(piece)[1:-1] for n, piece in enumerate(pieces))
 
 
 def _nginx(rules: list[Rule], several: set[str]) -> list[str]:

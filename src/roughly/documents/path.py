@@ -65,7 +65,9 @@ def _called(base: str, path: str) -> str:
     """In a URL everything is escaped that is no plain sign of a path."""
     if not is_url(base):
         return printable(f"{base}{path}")
-    return base + quote(os.fsencode(path).replace(os.fsencode(os.sep), b"/"), safe="/!$&'()*+,;=:@~")
+    return base + quote(
+        os.fsencode(path).replace(os.fsencode(os.sep), b"/"), safe="/!$&'()*+,;=:@~"
+    )
 
 
 def _sources(word: str, wanted: Format | None, skipped: Skipped) -> Iterator[Source]:

@@ -185,7 +185,11 @@ def frequency(changes: Changes) -> str:
     ]
     drawn = table(("Changed", "Pages", "Share", '<span class="unseen">drawn</span>'), rows)
     between = changes.days_between_changes
-    often = "" if between is None else f" On average a page changes every {plural(round(between), 'day')}."
+    often = (
+        ""
+        if between is None
+        else f" On average a page changes every {plural(round(between), 'day')}."
+    )
     return (
         f'<figure id="frequency" class="bars"><h2>{title}</h2>{drawn}<figcaption>'
         f"{plural(total, 'page')} seen more than once.{often}</figcaption></figure>\n"
