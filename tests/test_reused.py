@@ -1,5 +1,5 @@
-"""URLs that are there with another text, places that are equally good, parts that are the same text:
-webs whose answers are known because they were made so."""
+"""URLs that are there with another text, places that are equally good, parts that are the same
+text: webs whose answers are known because they were made so."""
 
 import pytest
 

@@ -33,7 +33,7 @@ def counted(count: int, noun: str) -> str:
 
 @contextlib.contextmanager
 def changing(corpus: str) -> Iterator[None]:
-    """While a corpus is made or changed: an interruption tells in what state it is left. A change is
+    """While a corpus is made or changed: an interruption tells how it is left. A change is
     made by replacing its manifest, once."""
     before = _manifest(corpus)
     try:

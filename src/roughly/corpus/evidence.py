@@ -14,8 +14,8 @@ elements of some thousand pages that are looked for, and of their candidates.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -61,19 +61,23 @@ class Evidence:
     def __len__(self) -> int:
         return len(self.old)
 
+    @property
+    def columns(self) -> list[Any]:
+        """All of them, in their order."""
+        return [getattr(self, each.name) for each in fields(self)]
+
     def only(self, kept: npt.NDArray[np.bool_], position: Rows) -> Evidence:
         """Some of the pairs; `position` says for each old document its new one."""
-        columns = [column[kept] for column in astuple(self)]
-        return Evidence(position[columns[0]], *columns[1:])
+        old, *columns = (column[kept] for column in self.columns)
+        return Evidence(position[old], *columns)
 
     def turned(self) -> Evidence:
         """The same pairs, the old ones for the new ones and the other way round."""
         order = np.lexsort((self.old, self.new))
-        columns = (
-            *(self.new, self.old, self.common, self.new_mass, self.old_mass),
-            *(self.shared, self.new_kept, self.old_kept, self.scale, self.identical),
+        old, new, common, old_mass, new_mass, shared, old_kept, new_kept, *rest = (
+            column[order] for column in self.columns
         )
-        return Evidence(*(column[order] for column in columns))
+        return Evidence(new, old, common, new_mass, old_mass, shared, new_kept, old_kept, *rest)
 
     def estimates(self, pair: int) -> tuple[float, float]:
         """The resemblance of a pair, and how much of the old one is in the new one; unweighted."""
@@ -93,7 +97,7 @@ def gather(collection: Collection, counter: Counter, lost: Rows, sought: Rows) -
     ]
     if len(found) == 1:
         return found[0]
-    columns = zip(*(astuple(each) for each in found), strict=True)
+    columns = zip(*(each.columns for each in found), strict=True)
     return Evidence(*(np.concatenate(column) for column in columns))
 
 

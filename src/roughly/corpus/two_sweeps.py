@@ -1,4 +1,4 @@
-"""What became of the pages of one sweep by another: who is looked for, among whom, by what evidence.
+"""What became of the pages of one sweep by another: who is looked for, and by what evidence.
 
 Looked for are pages that vanished: the later sweep does not have their URL. And pages whose URL was
 *reused*: it is there with another text. A page is taken for such a one if hardly anything of what

@@ -161,14 +161,16 @@ def change_lines(changes: Changes, blocks: bool) -> Iterator[str]:
         if interval.returned:
             yield f"  {'back again':24} {interval.returned:9,}"
         if interval.median_resemblance is not None:
-            yield f"  changed ones resemble what they were by {interval.median_resemblance:.3f} (median)"
+            median = f"{interval.median_resemblance:.3f} (median)"
+            yield f"  changed ones resemble what they were by {median}"
     yield ""
     date, at_url, anywhere = changes.survival[-1]
     whole = changes.survival[0][1]
     if whole:
+        at_home, in_all = (f"{n:,} ({percent(n, whole)})" for n in (at_url, anywhere))
         yield (
-            f"of the {plural(whole, 'page')} of {dates[0]}, {at_url:,} ({percent(at_url, whole)}) are"
-            f" at their URL on {date}, {anywhere:,} ({percent(anywhere, whole)}) anywhere"
+            f"of the {plural(whole, 'page')} of {dates[0]}, {at_home} are at their URL on {date},"
+            f" {in_all} anywhere"
         )
     counts, said = changes.change_counts(), ("never changed", "sometimes", "every time")
     yield "pages seen more than once: " + ", ".join(
