@@ -179,6 +179,8 @@ def generated(pages: int, seeds: Iterable[int], scratch: str) -> Section:
         (said,) = moves_between(*sweeps, scratch)
         found: dict[str, set[str]] = {}
         for move in said:
+            if move.reused:
+                continue  # the web's own list has only URLs that vanished
             found.setdefault(move.old, set()).update([move.new] if move.new else [])
         for old, new in found.items():
             if places[old]:

@@ -19,6 +19,7 @@ PARTS = {
     "nm": "install binutils",
     "tmpfs": "run as root, where a tmpfs can be mounted",
     "editable": "build with make, which leaves build/editable",
+    "web servers": "install Debian's nginx and apache2",
 }
 
 # Full counts (make test-all) or few examples (make test).

@@ -56,20 +56,52 @@ def test_add(corpus: Path, tmp_path: Path, run: Run) -> None:
 
 
 def test_add_reports_what_it_renames(corpus: Path, tmp_path: Path, run: Run) -> None:
-    more = write(tmp_path / "b.jsonl", 18, 4)
+    more = tmp_path / "b.jsonl"
+    others = [{"id": f"00{n}", "text": f"another text {n} altogether"} for n in range(18, 22)]
+    more.write_text("".join(json.dumps(each) + "\n" for each in others))
     out, err = run("add", corpus, more, "--json")
     assert json.loads(out) == {
         "added": 4,
-        "known": 2,
+        "known": 0,
         "renamed": 2,
+        "already_there": 0,
         "skipped": 0,
         "documents": 24,
     }
     assert "2 repeated ids were numbered, as id#2" in err
     ids = Corpus(corpus).clusters().ids.to_pylist()
     assert sorted(name for name in ids if "#" in name) == ["0018#2", "0019#2"]
+    for each in others:
+        each["text"] += " once more"
+    more.write_text("".join(json.dumps(each) + "\n" for each in others))
     assert run("add", corpus, more, "--quiet") == ("", "")
     assert "0018#3" in Corpus(corpus).clusters().ids.to_pylist()
+
+
+def test_a_sweep_that_is_added_again_adds_nothing(corpus: Path, tmp_path: Path, run: Run) -> None:
+    """Numbered ids and the order of copies included."""
+    lines = [{"id": "dup", "text": f"text {n} of three"} for n in range(3)]
+    lines += [{"id": "one", "text": "a single one"}]
+    more = tmp_path / "b.jsonl"
+    more.write_text("".join(json.dumps(each) + "\n" for each in lines))
+    out, _ = run("add", corpus, more, "--date", "2026-11-15", "--json")
+    assert json.loads(out)["added"] == 4
+    before = sorted(path.name for path in (corpus / "segments").iterdir())
+    for order in (lines, lines[::-1]):
+        more.write_text("".join(json.dumps(each) + "\n" for each in order))
+        out, _ = run("add", corpus, more, "--date", "2026-11-15")
+        assert out.startswith("added 0 documents, 0 of them known content")
+        assert "; 4 already there\n" in out
+    assert sorted(path.name for path in (corpus / "segments").iterdir()) == before
+    # Another text under the name of a numbered one is numbered once.
+    more.write_text("".join(json.dumps({"id": "dup", "text": f"new {n}"}) + "\n" for n in range(3)))
+    run("add", corpus, more, "--date", "2026-11-15")
+    ids = Corpus(corpus).clusters().ids.to_pylist()
+    assert sorted(name for name in ids if name.startswith("dup")) == [
+        *("dup", "dup#2", "dup#3", "dup#4", "dup#5", "dup#6")
+    ]
+    out, _ = run("add", corpus, more, "--date", "2026-11-15", "--json")
+    assert (json.loads(out)["added"], json.loads(out)["already_there"]) == (0, 3)
 
 
 def test_a_date_must_be_one(corpus: Path, tmp_path: Path, run: Run) -> None:
@@ -82,7 +114,10 @@ def test_a_date_must_be_one(corpus: Path, tmp_path: Path, run: Run) -> None:
 def test_remove(corpus: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     out, err = run("remove", corpus, "0003", "0004", "nobody")
     assert out == f"removed 2 documents\n{corpus} has 18 documents\n"
-    assert "nobody: no such document" in err and "removed documents.parquet" in err
+    assert (
+        "nobody: not in the corpus: no such document\n" in err
+        and "removed documents.parquet" in err
+    )
     _, err = run("remove", corpus, "0005", "nobody", "--strict", status=2)
     assert "nobody: cannot remove: no such document" in err and len(Corpus(corpus)) == 18
     import io
@@ -90,8 +125,12 @@ def test_remove(corpus: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("sys.stdin", io.StringIO("0005\n\n0006\n"))
     out, _ = run("remove", corpus, "-", "--json")
     assert json.loads(out) == {"removed": 2, "missing": [], "documents": 16}
-    out, _ = run("remove", corpus, "0007", "--date", "2020")
+    out, err = run("remove", corpus, "0007", "--date", "2020", status=1)
     assert out.startswith("removed 0 documents\n")
+    assert "0007: not in the corpus: no such document of 2020\n" in err
+    assert run("remove", corpus, "nobody", "--quiet", status=1) == ("", "")
+    _, err = run("remove", corpus, "0007", "--date", "2020", "--strict", status=2)
+    assert "0007: cannot remove: no such document of 2020" in err
 
 
 def test_compact(corpus: Path, tmp_path: Path, run: Run) -> None:

@@ -100,6 +100,31 @@ def test_what_is_stored(collection: Collection) -> None:
         collection.text(np.array([21]))
 
 
+def test_columns_of_some_rows(collection: Collection) -> None:
+    rows = np.array([20, 0, 12, 0, 10, 5])
+    size, html, content = collection.arrays(("size", "html", "content"), rows)
+    assert size.tolist() == collection.size[rows].tolist()
+    assert html.tolist() == [False] * 6
+    assert content.tolist() == collection.hashes("content")[rows].tolist()
+    assert [len(each) for each in collection.arrays(("size", "content"), np.zeros(0, int))] == [
+        0,
+        0,
+    ]
+
+
+def test_rows_of_a_hash(collection: Collection) -> None:
+    """Documents 0, 7 and 14 are empty and have the same hashes; those of others are their own."""
+    first = collection.hashes("content")[:, 0]
+    rows = {number: row for row, number in NUMBER.items()}
+    same = [rows[0], rows[7], rows[14]]
+    assert collection.rows_hashed("content", first[same[1:]]).tolist() == same
+    for wanted in ([rows[1]], [rows[17], rows[3]], sorted(set(NUMBER) - set(same))):
+        found = collection.rows_hashed("content", first[np.array(wanted)])
+        assert found.tolist() == sorted(wanted)
+    assert not len(collection.rows_hashed("content", first[:1] + np.uint64(1)))
+    assert not len(collection.rows_hashed("content", np.zeros(0, np.uint64)))
+
+
 def test_memory_is_given_back(collection: Collection) -> None:
     collection.release()
     ids = collection.take("id", np.array([0, 8, 12]))

@@ -2,6 +2,7 @@
 compacted and opened again, in whatever order, both say the same.
 """
 
+import re
 import shutil
 import tempfile
 from fractions import Fraction
@@ -26,6 +27,7 @@ Key = tuple[str, str | None]
 
 NAMES = ["a", "b", "c", "a#2", "http://x.org/p", "HTTP://X.ORG:80/p", "\u00e9"]
 DATES = [None, "2020-01-02", "2021", "1997-04-07"]
+_STEM = re.compile(r"(.+)#[1-9][0-9]*")
 THRESHOLD, FLOOR = Fraction(1, 2), Fraction(1, 4)
 
 
@@ -91,21 +93,28 @@ class CorpusMachine(RuleBasedStateMachine):
     def add(self, batch: list[tuple[str, str | None, str, str | None]], date: str | None) -> None:
         rows = [{"id": n, "date": d, "text": t, "language": x} for n, d, t, x in batch]
         added = self.corpus.add(rows, date, content_type="text")
-        taken = {(n, d or date) for n, d, _, _ in batch}
-        renamed = 0
+        numbered = {name for name, _, _, _ in batch if _STEM.fullmatch(name)}
+        made: dict[Key, str] = {}  # under names that were numbered here
         given: dict[Key, str] = {}
         for name, own, content, language in batch:
-            key, number = (name, own or date), 2
-            if key in self.model or key in given:
-                renamed += 1
-                while (key := (f"{name}#{number}", own or date)) in self.model | given or (
-                    key in taken
-                ):
-                    number += 1
-            given[key] = content
-            self.language[key] = language
-        self.model |= given
-        assert (added.documents, added.renamed) == (len(batch), renamed)
+            key: Key = name, own or date
+            if key not in self.model:
+                given[key] = content
+                self.language[key] = language
+                continue
+            stem = found[1] if (found := _STEM.fullmatch(name)) else name
+            numbers = iter(range(2, 100))
+            known = self.model | made
+            tried = [key, (stem, key[1])]
+            while tried[-1] in known or tried[-1][0] in numbered or len(tried) == 2:
+                tried.append((f"{stem}#{next(numbers)}", key[1]))
+            if all(known.get(each) != content for each in tried):
+                made[tried[-1]] = content
+                self.language[tried[-1]] = language
+        self.model |= given | made
+        there = len(batch) - len(given) - len(made)
+        assert (added.documents, added.renamed) == (len(given) + len(made), len(made))
+        assert added.there == there
 
     @rule(
         names=st.lists(st.sampled_from(NAMES), min_size=1, max_size=3), date=st.sampled_from(DATES)
@@ -119,7 +128,7 @@ class CorpusMachine(RuleBasedStateMachine):
             for key in self.model
             if any(named(key[0], name) for name in names) and date in (None, key[1])
         ]
-        there = {name for name in names if any(named(id, name) for id, _ in self.model)}
+        there = {name for name in names if any(named(id, name) for id, _ in gone)}
         removed = self.corpus.remove(names, date)
         for key in gone:
             del self.model[key]

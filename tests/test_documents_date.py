@@ -40,6 +40,30 @@ DATES = {
     "Sun, 15 Nov 2026 10:30:00 +0200": "2026-11-15T08:30:00",
     "yesterday": None,
     "2026-13-01": None,
+    "2026-00-01": None,
+    "2026-00": None,
+    "2026-13": None,
+    # days that no calendar has
+    "2026-02-30": None,
+    "2026-02-29": None,
+    "1900-02-29": None,
+    "2026-04-31": None,
+    "2026-11-31T08:30:00Z": None,
+    "2026-01-32": None,
+    "2026-01-00": None,
+    "20260230": None,
+    "20260230083000": None,
+    "Mon, 30 Feb 2026 08:30:00 GMT": None,
+    "0000-01-01": None,
+    "0000": None,
+    # and the last days of months
+    "2028-02-29": "2028-02-29",
+    "2000-02-29T08:30:00.123456789Z": "2000-02-29T08:30:00.123456789",
+    "2026-02-28": "2026-02-28",
+    "2026-01-31": "2026-01-31",
+    "2026-04-30": "2026-04-30",
+    "2016-12-31T23:59:60Z": "2016-12-31T23:59:60",
+    "0001-01-01": "0001-01-01",
     "99": None,
     "": None,
 }
@@ -49,6 +73,23 @@ DATES = {
 def test_dates(given: str) -> None:
     assert iso_dates(pa.array([given, None]))[0].to_pylist() == [DATES[given], None]
     assert iso_date(given) == DATES[given]
+
+
+def test_every_day_of_a_calendar() -> None:
+    """Of a leap year and of one that is none: what Python's calendar has, and nothing else."""
+    days = [
+        f"{year}-{month:02}-{day:02}"
+        for year in (1900, 2000, 2026, 2028)
+        for month in range(14)
+        for day in range(33)
+    ]
+    read = iso_dates(pa.array(days))[0].to_pylist()
+    assert read == [iso_date(day) for day in days]
+    for day, found in zip(days, read, strict=True):
+        try:
+            assert date.fromisoformat(day).isoformat() == found
+        except ValueError:
+            assert found is None
 
 
 moments = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)) | st.sampled_from(

@@ -51,6 +51,16 @@ def kinds(found: Any) -> list[tuple[str, str]]:
     return [(match.id.rpartition("/")[2], match.kind) for match in found]
 
 
+def test_what_is_the_same_is_not_estimated(tmp_path: Path) -> None:
+    long = " ".join(f"word{i}" for i in range(5000))  # of which a sketch keeps a part
+    made = make(tmp_path / "c", [{"id": "1", "text": long}, {"id": "2", "text": f"{long}!"}])
+    for match, kind in zip(made.find(long), ("identical", "lexical"), strict=True):
+        assert match.kind == kind
+        for measure in (match.resemblance, match.containment_query, match.containment_found):
+            assert measure is not None
+            assert (measure.low, measure.value, measure.high) == (1, 1, 1)
+
+
 def test_kinds_best_first(corpus: roughly.Corpus) -> None:
     found = corpus.find(A)
     assert kinds(found) == [

@@ -1,5 +1,5 @@
-"""Redirect rules: by hand, as the manuals of the three servers want them. The hostile ones of nginx
-and Apache were asked of the servers themselves."""
+"""Redirect rules: by hand, as the manuals of the three servers want them. What
+nginx and Apache make of hostile ones is asked in test_redirect_servers.py."""
 
 from roughly.corpus.redirect import redirect_rules
 
@@ -7,7 +7,7 @@ A = "https://a.example"
 
 
 def rules(server: str, *moves: tuple[str, str], alive: tuple[str, ...] = ()) -> list[str]:
-    text = redirect_rules(moves, server, alive)  # type: ignore[arg-type]
+    text = redirect_rules(moves, server, alive).text  # type: ignore[arg-type]
     assert text == "" or text.endswith("\n")
     return text.splitlines()
 
@@ -71,6 +71,46 @@ def test_netlify() -> None:
         "/a%20b /c 301",
         "/all/%2A /d 301",
         "/v id=3 x= /three 301",
+    ]
+
+
+def test_what_has_no_rule_is_counted() -> None:
+    found = redirect_rules(
+        [
+            ("docs/a.txt", "docs/b.txt"),
+            (f"{A}/x", f"{A}/y"),
+            (f"{A}/%78", f"{A}/z"),
+            ("http://a.example/same", f"{A}/same"),
+        ],
+        "netlify",
+    )
+    assert found.text == "# a.example\n/x /y 301\n"
+    assert (found.count, found.no_urls, found.repeated, found.same) == (1, 1, 1, 1)
+
+
+def test_apache_does_not_encode_twice() -> None:
+    assert rules("apache", (f"{A}/x", f"{A}/ü")) == [
+        "# a.example",
+        "RewriteEngine On",
+        r'RewriteRule "^/?x$" "/\%C3\%BC" [R=301,L,NE]',
+    ]
+
+
+def test_paths_that_only_the_request_tells() -> None:
+    moves = ((f"{A}/%F1", f"{A}/n"), (f"{A}/a%2Fb", f"{A}/c"))
+    assert rules("nginx", *moves) == [
+        "# a.example",
+        r'if ($request_uri ~ "^/%[Ff]1(\\?|$)") { return 301 "/n"; }',
+        r'if ($request_uri ~ "^/a%2[Ff]b(\\?|$)") { return 301 "/c"; }',
+    ]
+    assert rules("apache", *moves) == [
+        "# a.example",
+        "RewriteEngine On",
+        r'RewriteCond %{THE_REQUEST} "^\S+ /%[Ff]1(\?\S*)? "',
+        'RewriteRule "^" "/n" [R=301,L,NE]',
+        "# this one needs AllowEncodedSlashes NoDecode",
+        r'RewriteCond %{THE_REQUEST} "^\S+ /a%2[Ff]b(\?\S*)? "',
+        'RewriteRule "^" "/c" [R=301,L,NE]',
     ]
 
 

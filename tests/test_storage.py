@@ -139,6 +139,39 @@ def test_what_is_given_out_was_checked(
             assert found.view(begin, end) == data[begin:end]
 
 
+@given(
+    calls=st.lists(
+        st.lists(st.tuples(st.integers(0, 600_000), st.integers(0, 600_000)), max_size=5),
+        max_size=4,
+    ),
+    damaged=st.integers(0, 599_999),
+)
+def test_many_stretches_are_checked_at_once(
+    tmp_path_factory: pytest.TempPathFactory,
+    calls: list[list[tuple[int, int]]],
+    damaged: int,
+) -> None:
+    path = tmp_path_factory.mktemp("stretches") / "a"
+    write(path, random.Random(2).randbytes(600_000))
+    flip(path, damaged)
+    found = CheckedMap(path)
+    for ranges in calls:
+        begins = np.array([begin for begin, _ in ranges], np.int64)
+        ends = np.array([end for _, end in ranges], np.int64)
+        touched = [
+            begin // BLOCK_BYTES <= damaged // BLOCK_BYTES <= (end - 1) // BLOCK_BYTES
+            for begin, end in ranges
+            if begin < end
+        ]
+        if any(touched):
+            with pytest.raises(DamageError, match=f"byte {damaged // BLOCK_BYTES * BLOCK_BYTES} "):
+                found.check(begins, ends)
+        else:
+            found.check(begins, ends)
+    with pytest.raises(DamageError, match="bytes 5 to 600,001 are wanted, the file has 600,000"):
+        found.check(np.array([5]), np.array([600_001]))
+
+
 @pytest.mark.parametrize("kept", [0, 1, 1000, BLOCK_BYTES, 2 * BLOCK_BYTES - 1])
 def test_truncated(tmp_path: Path, kept: int) -> None:
     path = tmp_path / "a"

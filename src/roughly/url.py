@@ -121,6 +121,13 @@ def page_of(name: str) -> str:
     return canonical_url(name) if is_url(name) else name
 
 
+def moved_site(page: str) -> str:
+    """What a page keeps when its site goes to https, or to a name with or without www; of a page as
+    `page_of` has it."""
+    found = _SITE.match(page)
+    return page if found is None else f"http://{page[found.end() :]}"
+
+
 def server_of(name: str) -> str:
     """The host of a URL, with its port; empty if there is none."""
     if not is_url(name):
@@ -158,6 +165,7 @@ def _host_of_url(url: str) -> str | None:
 
 
 _WWW = re.compile(r"^(?:www[0-9]*\.)+(?=.)")
+_SITE = re.compile(r"https?://(?:www[0-9]*\.)?(?=[^/?])")
 _SESSION = re.compile(
     r"(?:jsessionid=[0-9a-z$]{10,}|phpsessid=[0-9a-z]{16,}|sid=[0-9a-z]{16,}"
     r"|aspsessionid[a-z]{8}=[a-z]{16,}|cfid=[0-9]+|cftoken=[0-9a-z-]+)$"
@@ -170,6 +178,10 @@ _PATH_SESSION = re.compile(
 def split_url(url: str | bytes) -> Address:
     """The parts of a URL, or of an address without a scheme, which is one of the Web. Bytes may be
     in any encoding."""
+    if isinstance(url, str) and _CLEAN.fullmatch(url):
+        clean_scheme, _, clean_rest = url.partition("://")
+        clean_host, _, clean_path = clean_rest.partition("/")
+        return Address(clean_scheme, clean_host, "", f"/{clean_path}", None, None)
     raw = url if isinstance(url, bytes) else url.encode("utf-8", "surrogatepass")
     raw = raw.strip(bytes(range(0x21)))
     raw = raw.translate(None, b"\t\n\r")

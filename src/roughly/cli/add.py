@@ -8,20 +8,22 @@ import time
 from typing import Any
 
 from roughly.cli.options import add_reading, add_resources, documents_of
-from roughly.cli.output import counted, say
+from roughly.cli.output import changing, counted, say
 from roughly.documents.file import printable
 
 DESCRIPTION = """\
 Adds documents to a corpus, as a sweep of one date for those that have none of their
 own, and brings its clusters up to date. Content that the corpus has already is not
-sketched again. The same id at another date is another version of a document; at the
-same date it becomes id#2. What is added is there wholly or not at all, whatever
-stops the command."""
+sketched again. The same id at another date is another version of a document. At the
+same date it is known if its content is the same, and not added again; if not it
+becomes id#2. What is added is there wholly or not at all, whatever stops the
+command."""
 
 EPILOG = """\
 examples:
   roughly add web.roughly 'sweep-2/*.warc.gz' --date 2026-11-15
   roughly add docs.roughly more.jsonl
+  roughly add site.roughly mirror-2/ --base https://example.com/ --date 2026-11-15
 
 Tables and the report tell of the clusters before: they are removed, and
 `roughly cluster CORPUS` writes them again. Exit status: 0 done, 2 error."""
@@ -63,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     corpus = Corpus(arguments.corpus)
     arguments.within = corpus.manifest.settings.condition.within  # categories are read alike
     documents = documents_of(arguments, arguments.inputs)
-    with Progress(quiet=arguments.quiet) as progress:
+    with changing(arguments.corpus), Progress(quiet=arguments.quiet) as progress:
         added = corpus.add(
             documents,
             arguments.date,
@@ -78,6 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
                     "added": added.documents,
                     "known": added.known,
                     "renamed": added.renamed,
+                    "already_there": added.there,
                     "skipped": added.skipped.count,
                     "documents": len(corpus),
                 }
@@ -93,12 +96,15 @@ def run(arguments: argparse.Namespace) -> int:
             say(str(unread))
     if added.skipped.repeated_ids:
         say(f"{added.skipped.repeated_ids:,} repeated ids were numbered, as id#2")
+    if added.skipped.unread_dates:
+        say(f"{added.skipped.unread_dates:,} dates could not be read")
     if added.stale:
         say(stale_note(arguments.corpus, added.stale))
     if not arguments.json:
+        there = f"; {added.there:,} already there" if added.there else ""
         print(
             f"added {counted(added.documents, 'document')}, {added.known:,} of them known content,"
-            f" in {time.monotonic() - started:.1f} s"
+            f" in {time.monotonic() - started:.1f} s{there}"
         )
         print(f"{printable(arguments.corpus)} has {counted(len(corpus), 'document')}")
     return 0

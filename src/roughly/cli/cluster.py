@@ -22,7 +22,7 @@ from roughly.cli.options import (
     ratio,
     sketcher_of,
 )
-from roughly.cli.output import counted, say
+from roughly.cli.output import changing, counted, say
 from roughly.documents.file import printable
 from roughly.errors import DocumentError, ParameterError
 
@@ -205,7 +205,7 @@ def _make(arguments: argparse.Namespace) -> Clusters:
         scratch_bytes = found.outcome.facts.get("disk_bytes", 0)
         _write_results(_linked(found, arguments.linkage), path)
 
-    with Progress(quiet=arguments.quiet) as progress:
+    with changing(arguments.output), Progress(quiet=arguments.quiet) as progress:
         corpus = create_corpus(
             documents,
             sketcher,
@@ -294,6 +294,7 @@ _FIXED = (
     ("--text-field", "text_field"),
     ("--id-field", "id_field"),
     ("--date-field", "date_field"),
+    ("--base", "base"),
     ("--format", "format"),
     ("--as", "content_type"),
     ("--memory", "memory"),
@@ -320,6 +321,8 @@ def _say_skipped(found: Clusters) -> None:
             say(str(unread))
     if found.skipped.repeated_ids:
         say(f"{found.skipped.repeated_ids:,} repeated ids were numbered, as id#2")
+    if found.skipped.unread_dates:
+        say(f"{found.skipped.unread_dates:,} dates could not be read")
 
 
 def _show(found: Clusters) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from roughly.cli.add import stale_note
 from roughly.cli.options import add_resources, seed
-from roughly.cli.output import counted, say
+from roughly.cli.output import changing, counted, say
 from roughly.cli.progress import amount
 
 DESCRIPTION = """\
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     from roughly.corpus import Corpus
 
     corpus = Corpus(arguments.corpus)
-    with Progress(quiet=arguments.quiet) as progress:
+    with changing(arguments.corpus), Progress(quiet=arguments.quiet) as progress:
         done = corpus.compact(
             arguments.seed,
             memory=arguments.memory,

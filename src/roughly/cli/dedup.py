@@ -209,9 +209,9 @@ def run(arguments: argparse.Namespace) -> int:
             used_bytes = disk_bytes(directory)
     except (MismatchError, BusyError):
         raise  # what is there belongs to another run
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as end:
         if temporary is None:
-            say(f"stopped; the same command goes on from {printable(str(directory))}")
+            end.add_note(f"the same command goes on from {printable(str(directory))}")
         raise
     except RoughlyError as error:
         # What has been sketched is worth keeping: with more room or memory the run goes on.

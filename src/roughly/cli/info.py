@@ -13,11 +13,13 @@ from roughly.documents.file import printable
 
 DESCRIPTION = """\
 Shows what a corpus holds: documents, sweeps by date, segments, what was removed,
-how it was sketched and clustered, and what it takes on disk."""
+how it was sketched and clustered, and what it takes on disk. The seed of the
+sketches is shown if it is 0, the default; any other may be secret and is shown
+with --show-seed."""
 
 EPILOG = """\
 example:
-  roughly info web.roughly --json
+  roughly info web.roughly --json --show-seed
 
 Exit status: 0 done, 2 error."""
 
@@ -36,6 +38,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("corpus", metavar="CORPUS", help="the corpus")
     parser.add_argument("--json", action="store_true", help="all of it, as a JSON object")
+    parser.add_argument("--show-seed", action="store_true", help="show a seed that may be secret")
     parser.set_defaults(run=run)
 
 
@@ -44,6 +47,9 @@ def run(arguments: argparse.Namespace) -> int:
     from roughly.corpus import Corpus
 
     found = Corpus(arguments.corpus).info()
+    seed = found.parameters["seed"]
+    if seed and not arguments.show_seed:
+        found.parameters["seed"] = None if arguments.json else "not shown"
     if arguments.json:
         print(json.dumps(found.to_dict()))
         return 0

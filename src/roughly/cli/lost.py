@@ -8,22 +8,25 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from roughly.cli.options import ratio
-from roughly.cli.output import say, write_file
+from roughly.cli.output import counted, say, write_file
 from roughly.documents.file import printable
 from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
     from roughly.corpus import Corpus
+    from roughly.corpus.lost import Move
+    from roughly.corpus.redirect import Redirects
 
 DESCRIPTION = """\
 Finds pages that are not at their URL any more: the same text elsewhere, moved and
-edited, merged into another page, split into several, or gone. What counts is text
-that few pages have. With --all a page is the new place of one lost page only,
-unless it contains several."""
+edited, merged into another page, split into several, or gone; also those whose URL
+is there with another text. What counts is text that few pages have. With --all a
+page is the new place of one lost page only, unless it contains several."""
 
 EPILOG = """\
 examples:
   roughly lost site.roughly https://example.com/old/page
+  roughly lost site.roughly https://example.com/old/page --exact
   roughly lost site.roughly --all --from 2026-01-01 --to 2026-07-01
   roughly lost site.roughly --all --json > moves.jsonl
   roughly lost site.roughly --all --redirects nginx --confidence 0.9 > moved.conf
@@ -47,7 +50,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("corpus", metavar="CORPUS", help="a corpus of two sweeps or more")
     parser.add_argument("url", metavar="URL", nargs="?", help="the page, in any spelling")
     add = parser.add_argument_group("every page").add_argument
-    add("--all", action="store_true", help="every page that vanished between two sweeps")
+    add("--all", action="store_true", help="every page that left its URL between two sweeps")
     add("--from", dest="begin", metavar="D1", help="the earlier sweep (default: the last but one)")
     add("--to", dest="end", metavar="D2", help="the later sweep (default: the last)")
     add(
@@ -63,6 +66,11 @@ def add_parser(subparsers: Any) -> None:
     )
     add = parser.add_argument_group("what it shows").add_argument
     add_period(parser)
+    add(
+        "--exact",
+        action="store_true",
+        help="count resemblance and containment on the stored text, not on sketches",
+    )
     add("--json", action="store_true", help="a JSON object a move")
     add("-o", "--output", metavar="FILE", help="where the redirect rules go (default: stdout)")
     add("--force", action="store_true", help="overwrite FILE")
@@ -122,22 +130,23 @@ def _all(corpus: Corpus, arguments: argparse.Namespace) -> int:
     from roughly.corpus.redirect import redirect_rules
     from roughly.report.change_lines import move_lines
 
-    moves = corpus.moves(arguments.begin, arguments.end, arguments.by)
+    moves = corpus.moves(arguments.begin, arguments.end, arguments.by, exact=arguments.exact)
     if arguments.redirects:
         least = float(Fraction(arguments.confidence or _SURE))
+        vanished = [move for move in moves if not move.reused]
         # Of a page that was split no single place is the new one.
         sure = [
             (move.old, move.new)
-            for move in moves
+            for move in vanished
             if move.new is not None and move.kind != "split" and move.confidence >= least
         ]
         alive = corpus.urls(arguments.end, arguments.by)
         rules = redirect_rules(sure, arguments.redirects, alive)
         if arguments.output:
-            write_file(arguments.output, rules, arguments.force)
+            write_file(arguments.output, rules.text, arguments.force)
         else:
-            print(rules, end="")
-        say(f"{len(sure):,} redirects for {len({m.old for m in moves}):,} pages that vanished")
+            print(rules.text, end="")
+        say(_written(rules, moves, least))
         return 0
     if arguments.confidence is not None:
         least = float(Fraction(arguments.confidence))
@@ -148,17 +157,43 @@ def _all(corpus: Corpus, arguments: argparse.Namespace) -> int:
         return 0
     for line in move_lines(moves):
         print(line)
+    reused = len({move.old for move in moves if move.reused})
     kinds = dict.fromkeys(("same", "moved", "merged", "split", "gone"), 0)
     for kind in {move.old: move.kind for move in moves}.values():
         kinds[kind] += 1
-    say(", ".join(f"{count:,} {kind}" for kind, count in kinds.items()))
+    say(
+        ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+        + (f"; of these {reused:,} at URLs that have another text now" if reused else "")
+    )
     return 0
+
+
+def _written(rules: Redirects, moves: list[Move], least: float) -> str:
+    """How many pages have a rule, and why the others have none."""
+    places = {move.old: move for move in moves}.values()
+    vanished = [move for move in places if not move.reused]
+    told = [move for move in vanished if move.kind not in ("gone", "split")]
+    unsure = sum(move.confidence < least for move in told)
+    reasons = [
+        (sum(move.kind == "gone" for move in vanished), "gone"),
+        (sum(move.kind == "split" for move in vanished), "split"),
+        (unsure, f"less sure than {least:g}"),
+        (rules.no_urls, "whose ids are no URLs"),
+        (rules.same, "that differ in the scheme alone"),
+        (rules.repeated, "in another spelling"),
+        (len(places) - len(vanished), "whose URL is there with another text"),
+    ]
+    without = ", ".join(f"{count:,} {reason}" for count, reason in reasons if count)
+    return (
+        f"{counted(rules.count, 'redirect')} for {counted(len(vanished), 'page')} that vanished"
+        + (f"; none for pages: {without}" if without else "")
+    )
 
 
 def _one(corpus: Corpus, arguments: argparse.Namespace) -> int:
     from roughly.report.change_lines import trace_lines
 
-    trace = corpus.lost(arguments.url, arguments.by)
+    trace = corpus.lost(arguments.url, arguments.by, exact=arguments.exact)
     if trace is None:
         say(
             f"{printable(arguments.url)}: not known: no sweep of this corpus has it\n"

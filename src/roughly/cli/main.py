@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import deque
 from collections.abc import Sequence
 from typing import Any, NoReturn, TextIO
 
@@ -22,7 +23,51 @@ DONE, ERROR, INTERRUPTED = 0, 2, 130
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong with the arguments in the words every other error uses."""
+    """Takes options before, between and behind the other arguments, and says what is wrong in the
+    words every other error uses."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Without this an argument that may be missing, as the URL of `lost`, had to stand right
+        behind the one before it."""
+        if args is not None and self._subparsers is None:
+            args = self._options_first(deque(args))
+        return super().parse_known_args(args, namespace)
+
+    def _options_first(self, words: deque[str]) -> list[str]:
+        """The words in the order that argparse understands: options, --, and all else."""
+        options: list[str] = []
+        others: list[str] = []
+        while words:
+            word = words.popleft()
+            if word == "--":
+                others += words
+                break
+            if not self._is_option(word):
+                others.append(word)
+                continue
+            options.append(word)
+            if self._wants_value(word) and words and not self._is_option(words[0]):
+                options.append(words.popleft())
+        return [*options, "--", *others] if others else options
+
+    def _is_option(self, word: str) -> bool:
+        """As argparse sees it: not a lone dash, a number, or a text with a space in it."""
+        if word in self._option_string_actions or word == "--":
+            return True
+        if word.partition("=")[0] in self._option_string_actions:
+            return True
+        number = word[1:].replace(".", "", 1).isdigit()
+        return word.startswith("-") and word != "-" and not number and " " not in word
+
+    def _wants_value(self, word: str) -> bool:
+        """Whether what follows an option belongs to it. Short ones may stand together."""
+        action = self._option_string_actions.get(word)
+        if action is not None:
+            return action.nargs is None
+        first = self._option_string_actions.get(word[:2])
+        if word.startswith("--") or first is None or first.nargs is None:
+            return False
+        return self._wants_value(f"-{word[2:]}")
 
     def error(self, message: str) -> NoReturn:
         self.exit(ERROR, f"{self.prog}: {message}\nhint: {self.prog} --help\n")
@@ -92,7 +137,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = done
     except BrokenPipeError:
         status = DONE  # The reader has what it wanted.
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as end:
+        say("; ".join(["interrupted", *getattr(end, "__notes__", ())]))
         status = INTERRUPTED
     except RoughlyError as error:
         say(str(error))

@@ -28,6 +28,11 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="text, jsonl, csv, tsv, parquet, arrow, warc or arc (default: as each file looks)",
     )
+    add(
+        "--base",
+        metavar="URL",
+        help="call files that are one document each by URL and their path in the directory named",
+    )
     add_content_type(group)
     add("--strict", action="store_true", help="stop at the first document that cannot be read")
 
@@ -42,6 +47,7 @@ def documents_of(arguments: argparse.Namespace, inputs: list[str]) -> Documents:
         id_field=arguments.id_field,
         date_field=arguments.date_field,
         category_field=category_field_of(arguments),
+        base=arguments.base,
         format=arguments.format,
         content_type=arguments.content_type,
         strict=arguments.strict,

@@ -12,7 +12,7 @@ import os
 import secrets
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from roughly.documents.file import printable, reason
@@ -35,6 +35,30 @@ def say(message: str) -> None:
 def counted(count: int, noun: str) -> str:
     """As `1 document`, `2 documents`."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+@contextlib.contextmanager
+def changing(corpus: str) -> Iterator[None]:
+    """While a corpus is made or changed: an interruption tells how it is left. A change is
+    made by replacing its manifest, once."""
+    before = _manifest(corpus)
+    try:
+        yield
+    except KeyboardInterrupt as end:
+        now = _manifest(corpus)
+        state = "is as it was before" if now == before else "is changed, all of it"
+        if now is None:
+            state = "is not complete yet: the same command goes on with it"
+        end.add_note(f"{printable(corpus)} {state}")
+        raise
+
+
+def _manifest(corpus: str) -> bytes | None:
+    try:
+        with open(os.path.join(corpus, "corpus.json"), "rb") as file:
+            return file.read()
+    except OSError:
+        return None
 
 
 def cannot_write(what: str, error: OSError, aside: str = "") -> DocumentError:

@@ -9,8 +9,9 @@ from typing import Any
 
 from roughly.cli.add import stale_note
 from roughly.cli.options import add_resources
-from roughly.cli.output import counted, say
+from roughly.cli.output import changing, counted, say
 from roughly.documents.file import printable
+from roughly.errors import ParameterError
 
 DESCRIPTION = """\
 Removes documents from a corpus, by their ids or URLs: all versions, or with --date
@@ -23,8 +24,11 @@ examples:
   roughly remove web.roughly --date 2026-11-15 a b c
   roughly remove web.roughly - < ids.txt
 
-Names that no document has are told, and are no error unless --strict asks for it.
-Exit status: 0 done, 2 error."""
+Names that no document has, or none of that date, are told, and are no error unless
+--strict asks for it. Exit status: 0 done, 1 nothing was there to remove, 2 error."""
+
+NOTHING = 1
+_SHOWN = 5
 
 
 def add_parser(subparsers: Any) -> None:
@@ -61,11 +65,15 @@ def run(arguments: argparse.Namespace) -> int:
 
     names: list[str] = []
     for name in arguments.names:
-        names += [line.rstrip("\r\n") for line in sys.stdin] if name == "-" else [name]
+        if not name:
+            raise ParameterError("NAME: empty: wanted an id or a URL", hint="roughly remove --help")
+        # Empty lines of a list name nothing.
+        lines = (line.rstrip("\r\n") for line in sys.stdin) if name == "-" else (name,)
+        names += filter(None, lines)
     corpus = Corpus(arguments.corpus)
-    with Progress(quiet=arguments.quiet) as progress:
+    with changing(arguments.corpus), Progress(quiet=arguments.quiet) as progress:
         removed = corpus.remove(
-            [name for name in names if name],
+            names,
             arguments.date,
             strict=arguments.strict,
             memory=arguments.memory,
@@ -82,15 +90,17 @@ def run(arguments: argparse.Namespace) -> int:
                 }
             )
         )
+    status = NOTHING if removed.missing and not removed.documents else 0
     if arguments.quiet:
-        return 0
-    for name in removed.missing[:5]:
-        say(f"{printable(name)}: no such document")
-    if len(removed.missing) > 5:
-        say(f"and {len(removed.missing) - 5:,} more that are not there")
+        return status
+    of_date = f" of {arguments.date}" if arguments.date else ""
+    for name in removed.missing[:_SHOWN]:
+        say(f"{printable(name)}: not in the corpus: no such document{of_date}")
+    if len(removed.missing) > _SHOWN:
+        say(f"and {len(removed.missing) - _SHOWN:,} more that are not there")
     if removed.stale:
         say(stale_note(arguments.corpus, removed.stale))
     if not arguments.json:
         print(f"removed {counted(removed.documents, 'document')}")
         print(f"{printable(arguments.corpus)} has {counted(len(corpus), 'document')}")
-    return 0
+    return status

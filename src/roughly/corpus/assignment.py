@@ -13,7 +13,7 @@ holds other lost pages too), `split` (over several pages, each made mostly of th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -42,8 +42,10 @@ _TAKEN_IN = 0.6
 _PART = 0.5
 # A page that keeps so much of itself in one place was not split.
 _WHOLE = 0.6
+# Of a page that nothing is like: it may have changed beyond recognition.
+_SURE_THAT_GONE = 0.95
 # What a second part must add to count as one.
-_SECOND_PART = 0.15
+SECOND_PART = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +89,12 @@ def assign(
     same_name: npt.NDArray[np.bool_],
     nearness: npt.NDArray[np.float64],
     even: float = EVEN,
+    whole: Set[int] = frozenset(),
 ) -> list[Claim]:
     """What became of the pages 0 to `lost`, in their order; a split page has a claim for each part,
     the largest first. Of each pair, `same_name` tells whether the last names of the paths agree,
-    and `nearness` how alike the URLs are, which decides between equals."""
+    and `nearness` how alike the URLs are, which decides between equals. Pages in `whole` were not
+    split, whatever it looks like."""
     found = strengths(evidence, there_already)
     strength = found.strength
     odds = _odds(evidence, found, same_name, even)
@@ -109,28 +113,34 @@ def assign(
         by_old[int(evidence.old[pair])].append(pair)
         by_new[int(evidence.new[pair])].append(pair)
     together = set(joined.values())
+    settled = joined.keys() | given.keys()
     claims: list[Claim] = []
     for old in range(lost):
         pair = joined.get(old, given.get(old))
-        parts = _parts(evidence, found, by_old[old], pair, given, there_already)
+        parts = []
+        if old not in whole:
+            parts = _parts(evidence, found, by_old[old], pair, holder, there_already)
         if len(parts) > 1:
             covered = min(1.0, float(found.contained[parts].sum()))
             sure = _probability((covered / even) ** 2)
             claims += [Claim(old, int(evidence.new[p]), "split", sure, p) for p in parts]
         elif pair is None:
+            # Of places that another page has, too: it may have no better right to them.
             best = max(
-                (_probability(odds[p]) for p in by_old[old] if _free(p, holder, evidence)),
+                (
+                    _confidence(p, by_new[int(evidence.new[p])], odds, strength, same_name)
+                    for p in by_old[old]
+                ),
                 default=0.0,
             )
-            claims.append(Claim(old, None, "gone", round(1 - best, 3), None))
+            claims.append(Claim(old, None, "gone", round(min(1 - best, _SURE_THAT_GONE), 3), None))
         else:
             new = int(evidence.new[pair])
             rivals = [p for p in by_old[old] if p != pair and _free(p, holder, evidence)]
             if old in given and old not in joined:
-                rivals += [
-                    p for p in by_new[new] if p != pair and int(evidence.old[p]) not in given
-                ]
-            sure = _confidence(pair, rivals, odds, strength, same_name, nearness)
+                # Whom it contains, too, is no rival.
+                rivals += [p for p in by_new[new] if int(evidence.old[p]) not in settled]
+            sure = _confidence(pair, rivals, odds, strength, same_name)
             others = [p for p in by_new[new] if p != pair and p in together]
             kind = _kind(pair, others, evidence, found, there_already, old in joined)
             claims.append(Claim(old, new, kind, sure, pair))
@@ -161,19 +171,19 @@ def _parts(
     found: Strengths,
     pairs: Sequence[int],
     pair: int | None,
-    given: dict[int, int],
+    holder: dict[int, int],
     there_already: npt.NDArray[np.bool_],
 ) -> list[int]:
-    """The pairs of a split page with its parts, the largest first; fewer than two if it was not."""
+    """The pairs of a split page with its parts, the largest first; fewer than two if it was not. A
+    page that has another holder is no part of it."""
     if pair is not None and (evidence.identical[pair] or found.contained[pair] >= _WHOLE):
         return []
-    taken = {int(evidence.new[p]) for p in given.values() if p != pair}
     parts = [
         p
         for p in pairs
         if found.made_of[p] >= _PART
-        and found.contained[p] >= _SECOND_PART
-        and int(evidence.new[p]) not in taken
+        and found.contained[p] >= SECOND_PART
+        and holder.get(int(evidence.new[p]), pair) == pair
         and not there_already[evidence.new[p]]
     ]
     return sorted(parts, key=lambda p: (-found.contained[p], int(evidence.new[p])))
@@ -193,7 +203,7 @@ def _kind(
     if joined or there_already[evidence.new[pair]]:
         return "merged"
     # Another page's share beside this one's, not the same text twice.
-    beside = [p for p in others if found.made_of[p] >= _SECOND_PART]
+    beside = [p for p in others if found.made_of[p] >= SECOND_PART]
     apart = [p for p in beside if found.made_of[p] + found.made_of[pair] <= 1]
     return "merged" if apart else "moved"
 
@@ -204,15 +214,17 @@ def chances(
     there_already: npt.NDArray[np.bool_],
     same_name: npt.NDArray[np.bool_],
 ) -> list[Claim]:
-    """All places where one lost page could be if there were no others, likeliest first."""
+    """All places where one lost page could be, likeliest first."""
     found = strengths(evidence, there_already)
     odds = _odds(evidence, found, same_name)
     pairs = np.flatnonzero((evidence.old == old) & (found.strength > 0)).tolist()
+    strength = found.strength
     claims = []
     for pair in sorted(pairs, key=lambda p: (-odds[p], int(evidence.new[p]))):
         kind = _kind(pair, [], evidence, found, there_already, False)
         new = int(evidence.new[pair])
-        claims.append(Claim(old, new, kind, _probability(odds[pair]), pair))
+        sure = _confidence(pair, pairs, odds, strength, same_name)
+        claims.append(Claim(old, new, kind, sure, pair))
     return claims
 
 
@@ -232,17 +244,22 @@ def _confidence(
     odds: npt.NDArray[np.float64],
     strength: npt.NDArray[np.float64],
     same_name: npt.NDArray[np.bool_],
-    nearness: npt.NDArray[np.float64],
 ) -> float:
-    """Less where another page would do nearly as well and neither name nor address decides."""
-    own = float(odds[pair])
+    """Less where another claim would do nearly as well and the name does not decide: of two that
+    are equal each is half as likely."""
     close = [
         p
         for p in rivals
-        if strength[p] > strength[pair] / 2 and (same_name[p], nearness[p]) >= (same_name[pair], 0)
+        if p != pair and strength[p] > strength[pair] / 2 and same_name[p] >= same_name[pair]
     ]
     against = sum(float(strength[p] / strength[pair]) ** 4 for p in close)
-    return _probability(own / (1 + against))
+    return round(_probability(float(odds[pair])) / (1 + against), 3)
+
+
+def still_itself(resemblance: float, containment: float) -> float:
+    """The confidence that what is at a page's own URL is still that page, by the same rule."""
+    odds = ((resemblance + containment) / 2 / EVEN) ** 2 * _NAME_ODDS
+    return 1.0 if resemblance == containment == 1 else _probability(odds)
 
 
 def _probability(odds: float) -> float:

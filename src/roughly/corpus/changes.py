@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from roughly.corpus.lost import Move
 from roughly.corpus.sweeps import Rows, Sweeps
-from roughly.url import page_of, server_of
+from roughly.url import server_of
 
 # Bins of resemblance between versions that differ: 0 to 0.1, ..., 0.9 to 1.
 BINS = 10
@@ -77,7 +77,7 @@ class PageChange:
     mean_resemblance: float | None  # from version to version; None if it was seen once
     least_resemblance: float | None
     fate: str  # there, or what lost.py says
-    moved_to: str | None
+    moved_to: list[str]  # where it is at last; several if it was split, none if it is gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,22 +187,53 @@ def pairs_of_versions(sweeps: Sweeps) -> tuple[Rows, Rows, Rows]:
 
 
 def change_statistics(
-    sweeps: Sweeps, versions: Versions, moves: Sequence[Sequence[Move]]
+    sweeps: Sweeps,
+    versions: Versions,
+    moves: Sequence[Sequence[Move]],
+    later: Sequence[Sequence[Move]] = (),
 ) -> Changes:
-    """`moves` has, for each two sweeps in a row, what became of the pages that vanished."""
+    """`moves` has, for each two sweeps in a row, what became of the pages that vanished; `later`
+    which of those that were gone before were found elsewhere in the second one."""
+    later = later or [[] for _ in moves]
     intervals = [
-        _interval(sweeps, versions, begin, moves[begin]) for begin in range(len(sweeps) - 1)
+        _interval(sweeps, versions, begin, moves[begin], later[begin])
+        for begin in range(len(sweeps) - 1)
     ]
+    ways = [_Ways.of(sweeps, some, again) for some, again in zip(moves, later, strict=True)]
     return Changes(
         sweeps.dates,
         int(np.count_nonzero(sweeps.present)),
-        _pages(sweeps, versions, moves),
+        _pages(sweeps, versions, ways),
         intervals,
-        _survival(sweeps, moves),
+        _survival(sweeps, ways),
     )
 
 
-def _interval(sweeps: Sweeps, versions: Versions, begin: int, moves: Sequence[Move]) -> Interval:
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """Where pages went from one sweep to the next: kind and places, the largest part first."""
+
+    left: dict[int, tuple[str, list[int]]]  # pages of the sweep before
+    again: dict[int, tuple[str, list[int]]]  # pages that were gone longer
+
+    @classmethod
+    def of(cls, sweeps: Sweeps, moves: Sequence[Move], later: Sequence[Move]) -> _Ways:
+        return cls(_places(sweeps, moves), _places(sweeps, later))
+
+
+def _places(sweeps: Sweeps, moves: Sequence[Move]) -> dict[int, tuple[str, list[int]]]:
+    some = [move for move in moves if move.new is not None]
+    olds = sweeps.numbers([move.old for move in some]).tolist()
+    news = sweeps.numbers([move.new for move in some if move.new is not None]).tolist()
+    found: dict[int, tuple[str, list[int]]] = {}
+    for move, old, new in zip(some, olds, news, strict=True):
+        found.setdefault(old, (move.kind, []))[1].append(new)
+    return found
+
+
+def _interval(
+    sweeps: Sweeps, versions: Versions, begin: int, moves: Sequence[Move], later: Sequence[Move]
+) -> Interval:
     there = sweeps.present
     old, new = there[:, begin], there[:, begin + 1]
     before = there[:, :begin].any(axis=1)
@@ -226,7 +257,7 @@ def _interval(sweeps: Sweeps, versions: Versions, begin: int, moves: Sequence[Mo
         kinds["merged"],
         kinds["split"],
         kinds["gone"],
-        _arrived(sweeps, begin, moves),
+        _arrived(sweeps, begin, [*moves, *later]),
         round(float(np.median(resemblance)), 4) if len(resemblance) else None,
         np.histogram(resemblance, BINS, (0, 1))[0].tolist(),
     )
@@ -255,8 +286,8 @@ def _arrived(sweeps: Sweeps, begin: int, moves: Sequence[Move]) -> int:
     return sum(sweeps.name(int(sweeps.row[page, begin + 1])) in places for page in born)
 
 
-def _pages(sweeps: Sweeps, versions: Versions, moves: Sequence[Sequence[Move]]) -> list[PageChange]:
-    count = len(sweeps.pages)
+def _pages(sweeps: Sweeps, versions: Versions, ways: Sequence[_Ways]) -> list[PageChange]:
+    count = len(sweeps.row)
     if not count:
         return []
     there = sweeps.present
@@ -267,20 +298,11 @@ def _pages(sweeps: Sweeps, versions: Versions, moves: Sequence[Sequence[Move]]) 
     total = np.bincount(versions.page, versions.resemblance, minlength=count)
     least = np.ones(count)
     np.minimum.at(least, versions.page, versions.resemblance)
-    fates: list[dict[str, Move]] = []
-    for some in moves:
-        by_name: dict[str, Move] = {}
-        for move in some:
-            by_name.setdefault(move.old, move)  # the largest part of a split page
-        fates.append(by_name)
     found = []
     for page in range(count):
         end = int(last[page])
         name = sweeps.name(int(sweeps.row[page, end]))
-        fate, place = "there", None
-        if end < len(sweeps) - 1:
-            became = fates[end].get(name)
-            fate, place = (became.kind, became.new) if became is not None else ("gone", None)
+        fate, places = _fate(page, last, ways)
         again = int(seen[page]) - 1
         found.append(
             PageChange(
@@ -292,29 +314,43 @@ def _pages(sweeps: Sweeps, versions: Versions, moves: Sequence[Sequence[Move]]) 
                 round(float(total[page] / again), 4) if again else None,
                 round(float(least[page]), 4) if again else None,
                 fate,
-                place,
+                [sweeps.name(int(sweeps.row[place, last[place]])) for place in places],
             )
         )
     return sorted(found, key=lambda page: page.url)
 
 
-def _survival(sweeps: Sweeps, moves: Sequence[Sequence[Move]]) -> list[tuple[str, int, int]]:
+def _fate(page: int, last: Rows, ways: Sequence[_Ways]) -> tuple[str, list[int]]:
+    """What became of a page by the latest sweep, from place to place, and where it is. `last` is
+    the sweep that saw each page last."""
+    fate, places = "there", [page]
+    while (at := int(last[places[0]])) < len(ways):
+        found = ways[at].left.get(places[0])
+        if found is None:
+            later = (way.again.get(places[0]) for way in ways[at + 1 :])
+            found = next((each for each in later if each is not None), None)
+        if found is None:
+            return "gone", []
+        kind, places = found
+        fate = kind if kind != "same" or fate == "there" else fate
+    return fate, [] if fate == "there" else places
+
+
+def _survival(sweeps: Sweeps, ways: Sequence[_Ways]) -> list[tuple[str, int, int]]:
     """Pages of the first sweep: how many are at their URL later, and how many anywhere."""
     if not len(sweeps):
         return []
     there = sweeps.present
-    first = np.flatnonzero(there[:, 0])
-    numbers = {page: number for number, page in enumerate(sweeps.pages)}
-    # Where each page is now, by the moves so far.
-    place: list[int | None] = [*first.tolist()]
+    first = np.flatnonzero(there[:, 0]).tolist()
+    # Where each page is by the moves so far, or was last.
+    place = [*first]
     found = [(sweeps.dates[0], len(first), len(first))]
-    for begin in range(len(sweeps) - 1):
-        to: dict[int, int] = {}
-        for move in moves[begin]:
-            if move.new is not None:
-                to.setdefault(numbers[page_of(move.old)], numbers[page_of(move.new)])
-        place = [page if page is None or there[page, begin + 1] else to.get(page) for page in place]
-        at_url = int(there[first, begin + 1].sum())
-        anywhere = sum(page is not None for page in place)
-        found.append((sweeps.dates[begin + 1], at_url, max(at_url, anywhere)))
+    for end, way in enumerate(ways, 1):
+        both = way.left | way.again
+        for n, page in enumerate(place):
+            if not there[page, end] and page in both:
+                place[n] = both[page][1][0]
+        at_url = int(there[first, end].sum())
+        anywhere = sum(bool(there[page, end]) for page in place)
+        found.append((sweeps.dates[end], at_url, max(at_url, anywhere)))
     return found

@@ -232,6 +232,7 @@ class Corpus:
         text_field: str | None = None,
         id_field: str | None = None,
         date_field: str | None = None,
+        base: str | None = None,
         strict: bool = False,
         memory: int | str | None = None,
         threads: int | None = None,
@@ -240,8 +241,10 @@ class Corpus:
         """Adds documents, as a sweep of that date for those that have none of their own, and brings
         the clusters up to date. `documents`: as for `roughly.cluster`, or opened ones.
 
-        The same id at another date is another version of a document; at the same date it becomes
-        id#2. Only content that is not there yet is sketched."""
+        The same id at another date is another version of a document. At the same date it is known
+        if its content is the same, and becomes id#2 if not. Only content that is not there yet is
+        sketched. Files of a directory are called by their path, or by `base` and their path inside
+        it."""
         from roughly.corpus.growth import add_documents, checked_date
 
         date = checked_date(date)
@@ -253,6 +256,7 @@ class Corpus:
                 id_field=id_field,
                 date_field=date_field,
                 category_field=self.manifest.settings.condition.category_field,
+                base=base,
                 content_type=content_type,
                 strict=strict,
             )
@@ -354,21 +358,29 @@ class Corpus:
 
         return cluster_of(self.collection, self.clusters(threshold), url)
 
-    def lost(self, url: str, by: Period = "day") -> Trace | None:
+    def lost(
+        self, url: str, by: Period = "day", *, exact: bool = False, threads: int | None = None
+    ) -> Trace | None:
         """Where a page is now; None if no sweep has it. Documents of one day, month or year are
-        one sweep."""
+        one sweep. With `exact` resemblance and containment are counted on the stored text."""
         from roughly.corpus.over_time import lost
 
-        return lost(self.collection, url, by)
+        return lost(self.collection, url, by, exact, threads_or_all(threads))
 
     def moves(
-        self, begin: str | None = None, end: str | None = None, by: Period = "day"
+        self,
+        begin: str | None = None,
+        end: str | None = None,
+        by: Period = "day",
+        *,
+        exact: bool = False,
+        threads: int | None = None,
     ) -> list[Move]:
         """What became of every page that vanished between two sweeps; the last two unless their
-        dates are given."""
+        dates are given. `exact` as for `lost`."""
         from roughly.corpus.over_time import moves
 
-        return moves(self.collection, begin, end, by)
+        return moves(self.collection, begin, end, by, exact, threads_or_all(threads))
 
     def urls(self, date: str | None = None, by: Period = "day") -> list[str]:
         """The ids of all pages of one sweep, the last unless its date is given."""

@@ -13,8 +13,9 @@ elements of some thousand pages that are looked for, and of their candidates.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ from roughly.corpus.commonness import COMMON
 from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
-    from roughly.corpus.commonness import Counter
+    from roughly.corpus.commonness import Counter, Counts
     from roughly.storage.collection import Collection
 
 Rows = npt.NDArray[np.int64]
@@ -35,9 +36,11 @@ CANDIDATES = 16
 # A page shares at least this much with a candidate: less is no evidence under any rule.
 _LEAST_SHARE = 0.04
 # Lost documents that are looked for at once: what they share decides how much memory it takes.
-_AT_ONCE = 1 << 13
+_AT_ONCE = 1 << 11
+# Parts whose sketches are read together.
+_PARTS = 8
 # Elements that are expanded at once.
-_STEP = 1 << 20
+_STEP = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +62,27 @@ class Evidence:
         return len(self.old)
 
     @property
-    def resemblance(self) -> Floats:
-        """Estimates, unweighted."""
-        found: Floats = self.shared / np.maximum(1, self.old_kept + self.new_kept - self.shared)
-        return found
+    def columns(self) -> list[Any]:
+        """All of them, in their order."""
+        return [getattr(self, each.name) for each in fields(self)]
 
-    @property
-    def containment(self) -> Floats:
-        """Of the old in the new one, unweighted."""
-        found: Floats = self.shared / np.maximum(1, self.old_kept)
-        return found
+    def only(self, kept: npt.NDArray[np.bool_], position: Rows) -> Evidence:
+        """Some of the pairs; `position` says for each old document its new one."""
+        old, *columns = (column[kept] for column in self.columns)
+        return Evidence(position[old], *columns)
+
+    def turned(self) -> Evidence:
+        """The same pairs, the old ones for the new ones and the other way round."""
+        order = np.lexsort((self.old, self.new))
+        old, new, common, old_mass, new_mass, shared, old_kept, new_kept, *rest = (
+            column[order] for column in self.columns
+        )
+        return Evidence(new, old, common, new_mass, old_mass, shared, new_kept, old_kept, *rest)
+
+    def estimates(self, pair: int) -> tuple[float, float]:
+        """The resemblance of a pair, and how much of the old one is in the new one; unweighted."""
+        shared, old, new = (int(n[pair]) for n in (self.shared, self.old_kept, self.new_kept))
+        return round(shared / max(1, old + new - shared), 4), round(shared / max(1, old), 4)
 
 
 def gather(collection: Collection, counter: Counter, lost: Rows, sought: Rows) -> Evidence:
@@ -83,7 +97,7 @@ def gather(collection: Collection, counter: Counter, lost: Rows, sought: Rows) -
     ]
     if len(found) == 1:
         return found[0]
-    columns = zip(*(astuple(each) for each in found), strict=True)
+    columns = zip(*(each.columns for each in found), strict=True)
     return Evidence(*(np.concatenate(column) for column in columns))
 
 
@@ -92,7 +106,7 @@ def _gather(
 ) -> Evidence:
     """Of some of the lost documents, the first of which has that position."""
     old = sketches_of(collection, lost)
-    elements = np.unique(old[0])
+    elements = _distinct(old[0])
     place = _places(len(collection), sought)
     counts, hits, holders = counter.count(elements, place)
     weights = _weights(counts)
@@ -103,7 +117,7 @@ def _gather(
     pairs = np.unique(np.concatenate([pairs, copies]), axis=0)
     some, inverse = np.unique(pairs[:, 1], return_inverse=True)
     new = sketches_of(collection, sought[some])
-    new_elements = np.unique(new[0])
+    new_elements = _distinct(new[0])
     new_weights = _weights(counter.count(new_elements)[0])
     measured = _measure(
         (*old, weights[np.searchsorted(elements, old[0])], collection.level[lost]),
@@ -137,17 +151,31 @@ def refuse_minima(collection: Collection) -> None:
 
 def sketches_of(collection: Collection, rows: Rows) -> tuple[Values, Rows]:
     """The sketches of some rows: their elements, and where each begins in them."""
-    found: list[Values] = [np.zeros(0, np.uint64)] * len(rows)
-    parts = rows // collection.part_rows
-    for part in np.unique(parts).tolist():
-        values, offsets = collection.chunk(part)
-        for position in np.flatnonzero(parts == part).tolist():
-            row = int(rows[position]) - part * collection.part_rows
-            found[position] = np.array(values[offsets[row] : offsets[row + 1]])
+    order = np.argsort(rows, kind="stable")
+    values, lengths = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
+    # Some parts at a time, so that their files do not stay in memory.
+    group = rows[order] // (collection.part_rows * _PARTS)
+    for some in np.split(rows[order], np.flatnonzero(np.diff(group)) + 1):
+        own, offsets = collection.sketch_elements(some)
         collection.release()
-    lengths = np.fromiter((len(one) for one in found), np.int64, len(found))
-    values = np.concatenate(found) if found else np.zeros(0, np.uint64)
-    return values, np.concatenate(([0], np.cumsum(lengths)))
+        values.append(own)
+        lengths.append(np.diff(offsets))
+    found, length = np.concatenate(values), np.concatenate(lengths)
+    if not (np.diff(order) > 0).all():
+        # From the order of rows to that which was asked for.
+        begins = (np.cumsum(length) - length)[np.argsort(order)]
+        length = length[np.argsort(order)]
+        ends = np.cumsum(length)
+        found = found[np.arange(len(found)) + np.repeat(begins - (ends - length), length)]
+    return found, np.concatenate(([0], np.cumsum(length)))
+
+
+def _distinct(values: Values) -> Values:
+    """Each once, ascending. (NumPy's own way takes ten times as long.)"""
+    ordered = np.sort(values)
+    is_first = np.ones(len(ordered), bool)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    return ordered[is_first]
 
 
 def _places(length: int, rows: Rows) -> Rows:
@@ -157,7 +185,7 @@ def _places(length: int, rows: Rows) -> Rows:
     return place
 
 
-def _weights(counts: npt.NDArray[np.int64]) -> Floats:
+def _weights(counts: Counts) -> Floats:
     common = counts.max(axis=0)
     weights: Floats = np.where(common <= COMMON, 1 / np.maximum(1.0, common) ** 2, 0.0)
     return weights
@@ -167,8 +195,8 @@ def _propose(
     old: tuple[Values, Rows],
     elements: Values,
     weights: Floats,
-    hits: Rows,
-    holders: Rows,
+    hits: Counts,
+    holders: Counts,
     sought: int,
 ) -> Rows:
     """Pairs that share something rare: of each old document the few that share most."""
@@ -253,16 +281,63 @@ def _measure(
 def compare_rows(collection: Collection, one: int, other: int) -> tuple[float, float]:
     """Estimates of the resemblance of two rows, and of the containment of the first in the other;
     unweighted."""
+    resemblance, containment = compare_pairs(collection, np.array([[one, other]]))[0].tolist()
+    return round(resemblance, 4), round(containment, 4)
+
+
+def compare_pairs(collection: Collection, pairs: Rows) -> Floats:
+    """The same of many pairs of rows, one a line."""
     canonical = collection.hashes("canonical")
-    if (canonical[one] == canonical[other]).all():
-        return 1.0, 1.0
-    rows = np.array([one, other])
-    values, offsets = sketches_of(collection, rows)
-    sketches = values, offsets, np.ones(len(values)), collection.level[rows]
-    counts = _measure(sketches, sketches, np.array([[0, 1]]))
-    shared, old_kept, new_kept = (int(count[0]) for count in counts[3:6])
-    resemblance = shared / max(1, old_kept + new_kept - shared)
-    return round(resemblance, 4), round(shared / max(1, old_kept), 4)
+    found = np.ones((len(pairs), 2))
+    differ = np.flatnonzero((canonical[pairs[:, 0]] != canonical[pairs[:, 1]]).any(axis=1))
+    for begin in range(0, len(differ), _AT_ONCE):
+        some = differ[begin : begin + _AT_ONCE]
+        rows, positions = np.unique(pairs[some], return_inverse=True)
+        values, offsets = sketches_of(collection, rows)
+        sketches = values, offsets, np.ones(len(values)), collection.level[rows]
+        counts = _measure(sketches, sketches, positions.reshape(-1, 2))
+        shared, old, new = counts[3:6]
+        found[some, 0] = shared / np.maximum(1, old + new - shared)
+        found[some, 1] = shared / np.maximum(1, old)
+    return found
+
+
+def added_shares(
+    collection: Collection, counter: Counter, pages: Sequence[tuple[int, Sequence[int]]]
+) -> list[list[float]]:
+    """Of old pages and some places of each, rows all: the share of the page, by weight, that is in
+    each place and in none of those before it."""
+    found: list[list[float]] = []
+    for begin in range(0, len(pages), _AT_ONCE):
+        some = pages[begin : begin + _AT_ONCE]
+        rows = np.array([old for old, _ in some])
+        values, offsets = sketches_of(collection, rows)
+        elements = _distinct(values)
+        weights = _weights(counter.count(elements)[0])[np.searchsorted(elements, values)]
+        old = values, offsets, weights, collection.level[rows]
+        for position, (_, places) in enumerate(some):
+            found.append(_added(collection, old, position, np.array(places)))
+    return found
+
+
+def _added(
+    collection: Collection,
+    old: tuple[Values, Rows, Floats, npt.NDArray[np.uint8]],
+    position: int,
+    places: Rows,
+) -> list[float]:
+    levels = collection.level[places]
+    level = max(int(old[3][position]), int(levels.max()))
+    own, weight = _reduced(old, position, level)
+    values, offsets = sketches_of(collection, places)
+    new = values, offsets, np.ones(len(values)), levels
+    left = weight.copy()
+    shares = []
+    for place in range(len(places)):
+        inside = np.isin(own, _reduced(new, place, level)[0])
+        shares.append(float(left[inside].sum() / max(weight.sum(), 1e-9)))
+        left[inside] = 0
+    return shares
 
 
 def _reduced(

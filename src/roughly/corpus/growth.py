@@ -1,8 +1,7 @@
 """Adding documents: a new segment, and a forest that has them too.
 
 Content that the corpus has already is recognised by its hash and takes the stored sketch over; only
-what is new is sketched. A document's key is (id, date): what has the key of another one that is
-there gets a number, as `id#2`.
+what is new is sketched. What is there with the same id and date is not added again (naming.py).
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from roughly.clustering.sketching import (
 from roughly.corpus.forests import changed_forest, sketcher_for
 from roughly.corpus.known import Known
 from roughly.corpus.manifest import SegmentEntry, checksum_of
+from roughly.corpus.naming import Names
 from roughly.corpus.snapshot import write_removed
 from roughly.documents.date import iso_date
 from roughly.documents.skipped import Skipped
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from roughly.corpus.change import Change
     from roughly.documents import Documents
 
+# Text of a batch: what is known already lies all over the corpus, and is read batch by batch.
+_BATCH_BYTES = 1 << 23
+
 
 @dataclass(slots=True)
 class Added:
@@ -50,6 +53,7 @@ class Added:
     documents: int = 0
     known: int = 0  # of these, documents whose content was there before, or came twice
     renamed: int = 0  # of these, documents whose id and date were taken: `id#2`
+    there: int = 0  # not added: documents that are there with the same id, date and content
     skipped: Skipped = field(default_factory=Skipped)
     stale: list[str] = field(default_factory=list)  # tables that told of the state before
 
@@ -136,6 +140,7 @@ def _write_segment(
     _check_category(documents, manifest.settings.condition)
     part_rows = collection.part_rows if collection.segments else PART_ROWS
     documents.date = date
+    documents.batch_bytes = max(documents.batch_bytes, _BATCH_BYTES)
     advance = progress("sketch", documents.size_bytes or None, "B")
     directory = change.new_segment()
     with (
@@ -150,10 +155,10 @@ def _write_segment(
         ) as writer,
     ):
         done = 0
-        names = _Names(known)
+        names = Names(known)
         for batch in read_ahead(documents):
-            batch = names.given(batch)
             hashes = _core.content_hashes(batch.column("content"), threads)
+            batch, hashes = names.given(batch, hashes)
             html = np.asarray(batch.column("html"))
             rows = known.rows_of_content(hashes, html)
             fresh = np.flatnonzero(rows < 0)
@@ -164,7 +169,9 @@ def _write_segment(
                 if len(fresh) < len(batch):
                     simhashes.append(collection.take("simhash", rows[rows >= 0]))
                 batch = batch.append_column("simhash", _merged(simhashes, rows < 0))
-            if len(fresh) < len(batch):
+            if not len(batch):
+                pass  # all of it is there
+            elif len(fresh) < len(batch):
                 stored = collection.sketches(rows[rows >= 0])
                 writer.add(batch, merged(made, stored, rows < 0))
             else:
@@ -174,7 +181,8 @@ def _write_segment(
             read = documents.bytes_read
             advance(read - done)
             done = read
-        added.renamed, added.skipped = names.renamed, documents.skipped
+        added.renamed, added.there = names.renamed, names.there
+        added.skipped = documents.skipped
         documents.skipped.repeated_ids += names.renamed
         sources = [source.name for source in documents.sources]
         return writer.finish(sources, plain_skipped(documents.skipped))
@@ -196,40 +204,3 @@ def _merged(parts: list[pa.Array], of_first: npt.NDArray[np.bool_]) -> pa.Array:
     place[of_first] = np.arange(of_first.sum())
     place[~of_first] = np.arange((~of_first).sum()) + of_first.sum()
     return pa.concat_arrays(parts).take(pa.array(place))
-
-
-class _Names:
-    """Ids that no document with the same date has."""
-
-    def __init__(self, known: Known) -> None:
-        self._known = known
-        self._taken: set[tuple[str, str | None]] = set()  # names that were given here
-        self.renamed = 0
-
-    def given(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The same documents with the names that they get."""
-        ids, dates = batch.column("id"), batch.column("date")
-        taken = np.flatnonzero(self._known.has(ids, dates))
-        if self._taken:
-            keys = zip(ids.to_pylist(), dates.to_pylist(), strict=True)
-            mine = [key in self._taken for key in keys]
-            taken = np.union1d(taken, np.flatnonzero(mine))
-        if not len(taken):
-            return batch
-        self.renamed += len(taken)
-        names = ids.to_pylist()
-        there = set(zip(names, dates.to_pylist(), strict=True))
-        number, waiting = 2, taken
-        while len(waiting):
-            some = pa.array([f"{names[row]}#{number}" for row in waiting.tolist()], pa.string())
-            some_dates = dates.take(pa.array(waiting))
-            clash = self._known.has(some, some_dates)
-            pairs = list(zip(some.to_pylist(), some_dates.to_pylist(), strict=True))
-            clash |= np.array([key in there or key in self._taken for key in pairs], bool)
-            for row, key, again in zip(waiting.tolist(), pairs, clash.tolist(), strict=True):
-                if not again:
-                    self._taken.add(key)
-                    names[row] = key[0]
-            waiting, number = waiting[clash], number + 1
-        at = batch.schema.get_field_index("id")
-        return batch.set_column(at, batch.schema.field(at), pa.array(names, pa.string()))

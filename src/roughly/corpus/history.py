@@ -10,7 +10,7 @@ import numpy as np
 
 from roughly.clustering.sketches import Sketches
 from roughly.corpus.changes import Changes, Versions, change_statistics, pairs_of_versions
-from roughly.corpus.lost import Move, Trace, lost_page, lost_pages
+from roughly.corpus.lost import Move, Trace, found_again, lost_page, lost_pages
 from roughly.corpus.sweeps import NOWHERE, Pages, Rows, Sweeps
 
 if TYPE_CHECKING:
@@ -88,10 +88,21 @@ def read_versions(collection: Collection, sweeps: Sweeps, threads: int) -> Versi
 
 def read_changes(collection: Collection, sweeps: Sweeps, threads: int) -> Changes:
     """How the pages of a corpus change."""
-    moves: list[list[Move]] = [
-        lost_pages(collection, sweeps, begin, begin + 1) for begin in range(len(sweeps) - 1)
-    ]
-    return change_statistics(sweeps, read_versions(collection, sweeps, threads), moves)
+    moves: list[list[Move]] = []
+    later: list[list[Move]] = []
+    missing: dict[int, int] = {}  # page -> its last row
+    for end in range(1, len(sweeps)):
+        found = lost_pages(collection, sweeps, end - 1, end)
+        moves.append([move for move in found if not move.reused])
+        missing = {page: row for page, row in missing.items() if not sweeps.present[page, end]}
+        rows = np.array(sorted(missing.values()), np.int64)
+        taken = {move.new for move in found if move.new is not None}
+        later.append(found_again(collection, sweeps, rows, end, taken) if missing else [])
+        for page in sweeps.numbers([move.old for move in later[-1]]).tolist():
+            missing.pop(page, None)
+        gone = sweeps.numbers([move.old for move in moves[-1] if move.new is None])
+        missing |= dict(zip(gone.tolist(), sweeps.row[gone, end - 1].tolist(), strict=True))
+    return change_statistics(sweeps, read_versions(collection, sweeps, threads), moves, later)
 
 
 def read_history(

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from roughly import _core
 from roughly.storage.checked import CheckedMap
-from roughly.storage.collection import Collection, Rows, halves
+from roughly.storage.collection import Collection, Rows
 from roughly.storage.segment import Segment
 from roughly.storage.segment_index import SegmentIndex, index_path
 from roughly.url import is_url, lookup_keys, page_of
@@ -28,19 +28,39 @@ class Known:
         self._collection = collection
         self._tables: dict[str, list[_Table]] = {}
 
-    def has(self, ids: pa.Array, dates: pa.Array) -> npt.NDArray[np.bool_]:
-        """Which of these keys a document has."""
-        found = np.zeros(len(ids), bool)
+    def rows_of_keys(self, ids: pa.Array, dates: pa.Array) -> Rows:
+        """For each key the row of the document that has it; -1 for none."""
+        found = np.full(len(ids), -1, np.int64)
         which, rows = self._candidates(ids)
         same = _equal(self._collection.take("id", rows), ids.take(pa.array(which)))
         same &= _equal(self._collection.take("date", rows), dates.take(pa.array(which)))
-        found[which[same]] = True
+        found[which[same]] = rows[same]
         return found
 
-    def rows_named(self, names: list[str]) -> tuple[Rows, list[str]]:
-        """The rows of all documents with these ids, or URLs of the same page, ascending; and the
-        names that none has."""
+    def same_content(
+        self, rows: Rows, hashes: Hashes, html: npt.NDArray[np.bool_]
+    ) -> npt.NDArray[np.bool_]:
+        """Which rows (-1 for none) have these contents, read as HTML or as text alike."""
+        found = np.zeros(len(rows), bool)
+        at = np.flatnonzero(rows >= 0)
+        content, own_html = self._collection.arrays(("content", "html"), rows[at])
+        found[at] = (content == hashes[at]).all(axis=1) & (own_html == html[at])
+        return found
+
+    def contents(self, rows: Rows) -> list[tuple[bytes, bool]]:
+        """Hash of the content, and whether it is HTML; of rows that are -1 nothing of use."""
+        content, html = self._collection.arrays(("content", "html"), rows[rows >= 0])
+        known = iter(zip((each.tobytes() for each in content), html.tolist(), strict=True))
+        return [next(known) if row >= 0 else (b"", False) for row in rows.tolist()]
+
+    def rows_named(self, names: list[str], date: str | None = None) -> tuple[Rows, list[str]]:
+        """The rows of all documents with these ids, or URLs of the same page, ascending, or only
+        those of one date; and the names that none of them has."""
         which, rows = self._candidates(pa.array(names, pa.string()))
+        if date is not None:
+            dates = self._collection.take("date", rows)
+            of_date = np.asarray(pc.fill_null(pc.equal(dates, date), False))
+            which, rows = which[of_date], rows[of_date]
         ids = self._collection.take("id", rows).to_pylist()
         same = np.array(
             [
@@ -60,8 +80,8 @@ class Known:
             which, rows = table.rows_of(hashes[:, 0])
             there = self._collection.live[rows]
             which, rows = which[there], rows[there]
-            same = (halves(self._collection.take("content", rows)) == hashes[which]).all(axis=1)
-            same &= np.asarray(self._collection.take("html", rows)) == html[which]
+            content, own_html = self._collection.arrays(("content", "html"), rows)
+            same = (content == hashes[which]).all(axis=1) & (own_html == html[which])
             found[which[same]] = rows[same]
         return found
 

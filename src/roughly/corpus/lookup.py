@@ -16,7 +16,7 @@ from roughly.corpus.commonness import LookUp
 from roughly.corpus.snapshot import searcher_for
 from roughly.corpus.sweeps import NOWHERE, Period, Rows, sweep_numbers
 from roughly.storage.segment_index import SegmentIndex
-from roughly.url import is_url, lookup_key, page_of
+from roughly.url import is_url, lookup_key, moved_site, page_of
 
 if TYPE_CHECKING:
     from roughly.storage.collection import Collection
@@ -98,12 +98,21 @@ class NamedPages:
         if page not in self._known:
             found = np.full(len(self.dates), NOWHERE, np.int64)
             latest: dict[int, str] = {}
-            for document in self._names.documents(page):
+            for document in self._of_page(page):
                 sweep, date = int(self._number[document.row]), document.date or ""
-                if page_of(document.id) == page and (sweep not in latest or date > latest[sweep]):
+                if sweep not in latest or date > latest[sweep]:
                     found[sweep], latest[sweep] = document.row, date
             self._known[page] = found
         return self._known[page]
+
+    def _of_page(self, page: str) -> list[NamedDocument]:
+        """All documents of a page, by the rule of `make_sweeps`."""
+        known = named_documents(self._collection, self._names.rows(page))
+        known = [each for each in known if moved_site(page_of(each.id)) == moved_site(page)]
+        places = {(int(self._number[each.row]), page_of(each.id)) for each in known}
+        if len(places) > len({sweep for sweep, _ in places}):
+            known = [each for each in known if page_of(each.id) == page]
+        return known
 
     def elsewhere(self, rows: Rows, sweep: int) -> Rows:
         """Of the pages of some rows: their rows in one sweep, or NOWHERE."""

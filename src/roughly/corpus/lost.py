@@ -1,59 +1,30 @@
-"""Lost and found: where pages went that a later sweep does not have at their URL.
+"""Lost and found: where pages went that are not at their URL any more.
 
-`lost_pages` answers for every page that vanished between two sweeps, all at once, so that no page
-is taken for the new place of two. `lost_page` follows one page from the sweep that saw it last to
-the latest, from place to place; it looks at as many other lost pages as might claim the same
-places. Documents go by their rows; who is whose version tell the `Pages`.
+`lost_pages` answers for every page that vanished between two sweeps, or whose URL was reused, all
+at once, so that no page is taken for the new place of two. `lost_page` follows the text of one page
+to the latest sweep, from place to place; it looks at as many other lost pages as might claim the
+same places. Documents go by their rows; who is whose version tell the `Pages`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from roughly.corpus.assignment import EVEN, Claim, Kind, assign, chances
+from roughly.corpus.assignment import EVEN, Kind, still_itself
 from roughly.corpus.commonness import Counter, Scan
-from roughly.corpus.evidence import Evidence, Rows, compare_rows, gather
-from roughly.corpus.likeness import nearness, same_name
+from roughly.corpus.evidence import Rows, compare_rows
 from roughly.corpus.sweeps import NOWHERE, Pages
+from roughly.corpus.two_sweeps import Measuring, Move, Step, TwoSweeps
 from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
     from roughly.storage.collection import Collection
 
-# Places that are named beside the best one.
-_ALTERNATIVES = 5
-# Of a page that nothing later is like: it may have changed beyond recognition.
-_SURE_THAT_GONE = 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """What became of one lost page, or one of its parts."""
-
-    old: str  # URL
-    new: str | None  # None if gone
-    kind: Kind
-    resemblance: float | None  # of the old document and the new one, estimated
-    containment: float | None  # share of the old one that is in the new one
-    confidence: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields of a JSON line."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One move of a page that was followed, with what else it could have been."""
-
-    from_date: str
-    to_date: str
-    moves: list[Move]  # one, or one a part
-    alternatives: list[Move]  # best first
+_Followed = tuple[Step, list[int]]  # and the rows of all places; none if it is gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +36,16 @@ class Trace:
     last_seen: str  # at this URL
     latest: str  # date of the latest sweep
     changed: str | None  # last date at which the page at this URL was not as before
+    reused: str | None  # date since which its URL has another text, if the text is elsewhere
+    # Of what is at the URL now to the last version before that was another; 1 if there is none.
+    resemblance_there: float | None  # None if the URL is not in the latest sweep
     steps: list[Step]
 
     moves: list[Move]  # from this URL to where the page is now; several if it was split at last
 
     @property
     def still_there(self) -> bool:
+        """Whether its URL is, with whatever text."""
         return self.last_seen == self.latest
 
     @property
@@ -80,7 +55,12 @@ class Trace:
 
     def rows(self) -> list[dict[str, Any]]:
         """A JSON object a place, with the way there and what else it could be."""
-        dates = {"last_seen": self.last_seen, "latest": self.latest}
+        facts = {
+            "last_seen": self.last_seen,
+            "latest": self.latest,
+            "reused_since": self.reused,
+            "resemblance_there": self.resemblance_there,
+        }
         way = [
             {"from_date": step.from_date, "to_date": step.to_date} | move.to_dict()
             for step in self.steps
@@ -88,27 +68,50 @@ class Trace:
         ]
         others = [move.to_dict() for step in self.steps[-1:] for move in step.alternatives]
         return [
-            move.to_dict() | dates | {"steps": way, "alternatives": others} for move in self.moves
+            move.to_dict() | facts | {"steps": way, "alternatives": others} for move in self.moves
         ]
 
 
 def lost_pages(
-    collection: Collection, pages: Pages, begin: int, end: int, even: float = EVEN
+    collection: Collection,
+    pages: Pages,
+    begin: int,
+    end: int,
+    even: float = EVEN,
+    measuring: Measuring | None = None,
 ) -> list[Move]:
-    """What became of every page of one sweep that a later one has not, in order of URL. `even` is
-    the strength at which a claim is as likely wrong as right."""
+    """What became of every page of one sweep that a later one has not, or has another text at the
+    URL of, in order of URL. `even` is the strength at which a claim is as likely wrong as right;
+    `measuring` measures what is claimed, which is estimated unless given."""
     if not begin < end:
         raise ParameterError(
             f"dates: not in order: {pages.dates[begin]} to {pages.dates[end]}",
             hint="give the earlier one to --from",
         )
     old, sought = pages.rows_of(begin), pages.rows_of(end)
-    step = _Step(collection, pages, begin, end, Scan(collection, old, sought))
-    lost = step.vanished(old)
-    evidence = step.evidence(lost, sought)
-    claims = assign(evidence, len(lost), *step.circumstances(evidence, lost, sought), even)
-    moves = [step.move(claim, lost, sought, evidence) for claim in claims]
+    step = TwoSweeps(collection, pages, begin, end, Scan(collection, old, sought), measuring)
+    found = step.find(old, sought, even)
+    moves = step.moves(found.claims, found)
     return sorted(moves, key=lambda move: move.old)  # parts stay in their order
+
+
+def found_again(
+    collection: Collection, pages: Pages, missing: Rows, end: int, taken: set[str]
+) -> list[Move]:
+    """Of documents that were lost before the last sweep but one, those that are on pages which the
+    later sweep has and the one before has not; `taken` are pages that others went to."""
+    sought = pages.rows_of(end)
+    before = np.union1d(pages.rows_of(end - 1), missing)
+    step = TwoSweeps(collection, pages, end - 1, end, Scan(collection, before, sought))
+    born = sought[pages.elsewhere(sought, end - 1) == NOWHERE]
+    born = born[[pages.name(row) not in taken for row in born.tolist()]]
+    if not len(born) or not len(missing):
+        return []
+    # From the few that are new to the many that are missing.
+    evidence = step.evidence(born, missing, backwards=True).turned()
+    found = step.judged(missing, np.zeros(len(missing), bool), born, evidence)
+    claims = [claim for claim in found.claims if claim.new is not None]
+    return step.moves(claims, found)
 
 
 def lost_page(
@@ -116,145 +119,146 @@ def lost_page(
     pages: Pages,
     row: int,
     counter: Callable[[int, int], Counter] | None = None,
+    measuring: Measuring | None = None,
 ) -> Trace:
-    """Follows one page, of which a row is some version, to the latest sweep. `counter` makes what
-    counts elements of two sweeps; unless given, everything is read for that."""
-    if counter is None:
-
-        def counter(begin: int, end: int) -> Counter:
-            return Scan(collection, pages.rows_of(begin), pages.rows_of(end))
-
+    """Follows one page, of which a row is some version, to the latest sweep: what was last seen at
+    its URL, or, if another text is there, what was there before. `counter` makes what counts
+    elements of two sweeps; unless given, everything is read for that. For `measuring` see
+    `lost_pages`."""
+    walk = _Walk(collection, pages, counter, measuring)
     versions = pages.versions(row)
     seen = np.flatnonzero(versions != NOWHERE)
     rows = versions[seen]
-    steps: list[Step] = []
-    at, current, places = int(seen[-1]), int(rows[-1]), [int(rows[-1])]
-    while at < len(pages.dates) - 1:
-        # The first of the sweeps that come, as some may have missed it.
-        later = (
-            _Step(collection, pages, at, end, counter(at, end)).follow(current)
-            for end in range(at + 1, len(pages.dates))
-        )
-        step, places = next((each for each in later if each is not None), (None, []))
-        if step is None:
-            gone = Move(pages.name(current), None, "gone", None, None, _SURE_THAT_GONE)
-            steps.append(Step(pages.dates[at], pages.dates[-1], [gone], []))
-            break
-        steps.append(step)
-        versions = pages.versions(places[0])
-        at = int(np.flatnonzero(versions != NOWHERE)[-1])
-        if len(places) == 1:
-            places = [int(versions[at])]
-        current = int(versions[at])
     hashes = collection.take("canonical", rows).to_pylist()
     changes = [n for n in range(1, len(rows)) if hashes[n] != hashes[n - 1]]
+    last = len(rows) - 1
+    still_there = int(seen[-1]) == len(pages.dates) - 1
+    reused = resemblance = None
+    steps: list[Step] = []
+    places = [int(rows[-1])]
+    if still_there:
+        at_own = 1.0, 1.0
+        if changes:
+            at_own = walk.measured(int(rows[changes[-1] - 1]), [int(rows[-1])])[0]
+        resemblance = at_own[0]
+        for n in reversed(changes):
+            left = walk.leaves(int(rows[n - 1]), int(seen[n - 1]), int(seen[n]))
+            if left is not None:
+                reused, last = pages.dates[int(seen[n])], n - 1
+                steps, places = walk.follow(int(rows[last]), int(seen[last]), left)
+                break
+        else:
+            name = pages.name(int(rows[-1]))
+            moves = [Move(name, name, "same", *at_own, still_itself(*at_own))]
+    else:
+        steps, places = walk.follow(int(rows[-1]), int(seen[-1]))
+    if steps:
+        moves = walk.summary(int(rows[last]), places, steps, reused is not None)
     return Trace(
         pages.name(int(rows[-1])),
         pages.dates[int(seen[0])],
         pages.dates[int(seen[-1])],
         pages.dates[-1],
         pages.dates[int(seen[changes[-1]])] if changes else None,
+        reused,
+        resemblance,
         steps,
-        _summary(collection, pages, int(rows[-1]), places, steps),
+        moves,
     )
 
 
-def _summary(
-    collection: Collection, pages: Pages, row: int, places: Sequence[int], steps: Sequence[Step]
-) -> list[Move]:
-    """All steps as one: as sure as all of them together, and as much the same as all of them."""
-    name = pages.name(row)
-    if not places:
-        return [Move(name, None, "gone", None, None, steps[-1].moves[0].confidence)]
-    sure = 1.0
-    kind: Kind = "same"
-    for step in steps:
-        sure *= step.moves[0].confidence
-        kind = step.moves[0].kind if step.moves[0].kind != "same" else kind
-    found = []
-    for place in places:
-        resemblance, containment = compare_rows(collection, row, place)
-        found.append(Move(name, pages.name(place), kind, resemblance, containment, round(sure, 3)))
-    return found
-
-
 @dataclass(frozen=True, slots=True)
-class _Step:
-    """Two sweeps."""
+class _Walk:
+    """From sweep to sweep."""
 
     collection: Collection
     pages: Pages
-    begin: int
-    end: int
-    counter: Counter
+    counter: Callable[[int, int], Counter] | None
+    measuring: Measuring | None
 
-    def vanished(self, rows: Rows) -> Rows:
-        """Those of the earlier sweep whose page the later one has not."""
-        found: Rows = rows[self.pages.elsewhere(rows, self.end) == NOWHERE]
-        return found
+    def between(self, begin: int, end: int) -> TwoSweeps:
+        if self.counter is not None:
+            counter = self.counter(begin, end)
+        else:
+            rows = self.pages.rows_of(begin), self.pages.rows_of(end)
+            counter = Scan(self.collection, *rows)
+        return TwoSweeps(self.collection, self.pages, begin, end, counter, self.measuring)
 
-    def evidence(self, lost: Rows, sought: Rows, *, backwards: bool = False) -> Evidence:
-        """Of documents of the earlier sweep in the later one; `backwards` the other way round."""
-        counter = self.counter.backwards() if backwards else self.counter
-        return gather(self.collection, counter, lost, sought)
+    def leaves(self, row: int, begin: int, end: int) -> _Followed | None:
+        """Where the text of a page went whose URL another sweep has with another text; nothing if
+        it was not reused."""
+        step = self.between(begin, end)
+        return step.follow(row) if len(step.rewritten(np.array([row]))) else None
 
-    def circumstances(self, evidence: Evidence, lost: Rows, sought: Rows) -> tuple[Any, Any, Any]:
-        """Of the documents sought, which page was there already; of the pairs, whether the names
-        are the same and how near the addresses."""
-        there = np.zeros(len(sought), bool)
-        some = np.unique(evidence.new)
-        there[some] = self.pages.elsewhere(sought[some], self.begin) != NOWHERE
-        urls = [
-            (self.pages.name(int(lost[old])), self.pages.name(int(sought[new])))
-            for old, new in zip(evidence.old.tolist(), evidence.new.tolist(), strict=True)
+    def follow(
+        self, row: int, at: int, left: _Followed | None = None
+    ) -> tuple[list[Step], list[int]]:
+        """All steps of a page that was there at one sweep, and the rows where it is at last; `left`
+        is the first step, if it is known."""
+        steps: list[Step] = []
+        places = [row]
+        while True:
+            if left is None:
+                row, at, left = self._stays(row, at)
+                if len(places) == 1:
+                    places = [row]
+                if left is None and at == len(self.pages.dates) - 1:
+                    return steps, places
+            step, places = left or self._next(row, at)
+            steps.append(step)
+            if not places:
+                return steps, []
+            row, at, left = places[0], self.pages.dates.index(step.to_date), None
+
+    def _stays(self, row: int, at: int) -> tuple[int, int, _Followed | None]:
+        """The last version of a page at its URL and its sweep, and where it went if the URL was
+        reused."""
+        versions = self.pages.versions(row)
+        for sweep in np.flatnonzero(versions != NOWHERE).tolist():
+            if sweep > at:
+                left = self.leaves(row, at, sweep)
+                if left is not None:
+                    return row, at, left
+                row, at = int(versions[sweep]), sweep
+        return row, at, None
+
+    def _next(self, row: int, at: int) -> _Followed:
+        """Where a page went that vanished: the first of the sweeps that come, as some may have
+        missed it."""
+        gone: list[Step] = []
+        for end in range(at + 1, len(self.pages.dates)):
+            found = self.between(at, end).follow(row)
+            assert found is not None  # its URL is not there
+            if found[1]:
+                return found
+            gone.append(found[0])
+        # What comes nearest is told.
+        nearest = min(gone, key=lambda step: step.moves[0].confidence)
+        return replace(nearest, to_date=self.pages.dates[-1]), []
+
+    def measured(self, row: int, places: Sequence[int]) -> list[tuple[float, float]]:
+        """Resemblance and containment of a document in others."""
+        if self.measuring is None:
+            return [compare_rows(self.collection, row, place) for place in places]
+        return self.measuring(np.full(len(places), row), np.array(places, np.int64))
+
+    def summary(
+        self, row: int, places: Sequence[int], steps: Sequence[Step], reused: bool
+    ) -> list[Move]:
+        """All steps as one: as sure as all of them together, and as much the same as all of
+        them."""
+        name = self.pages.name(row)
+        if not places:
+            return [Move(name, None, "gone", None, None, steps[-1].moves[0].confidence, reused)]
+        sure = 1.0
+        kind: Kind = "same"
+        for step in steps:
+            sure *= step.moves[0].confidence
+            kind = step.moves[0].kind if step.moves[0].kind != "same" else kind
+        return [
+            Move(name, self.pages.name(place), kind, *measured, round(sure, 3), reused)
+            for place, measured in zip(places, self.measured(row, places), strict=True)
         ]
-        names = np.fromiter((same_name(*pair) for pair in urls), bool, len(urls))
-        near = np.fromiter((nearness(*pair) for pair in urls), np.float64, len(urls))
-        return there, names, near
 
-    def move(self, claim: Claim, lost: Rows, sought: Rows, evidence: Evidence) -> Move:
-        old = self.pages.name(int(lost[claim.old]))
-        if claim.new is None or claim.pair is None:
-            return Move(old, None, "gone", None, None, claim.confidence)
-        return Move(
-            old,
-            self.pages.name(int(sought[claim.new])),
-            claim.kind,
-            round(float(evidence.resemblance[claim.pair]), 4),
-            round(float(evidence.containment[claim.pair]), 4),
-            claim.confidence,
-        )
 
-    def follow(self, row: int) -> tuple[Step, list[int]] | None:
-        """Where the page of one row went, and the rows of all places. Others that might have gone
-        to the same places are asked too, and where these might have gone."""
-        own = np.array([row])
-        old, sought = self.pages.rows_of(self.begin), self.pages.rows_of(self.end)
-        found = self.evidence(own, sought)
-        if not len(found):
-            return None
-        near = sought[np.unique(found.new)]
-        claimants = old[np.unique(self.evidence(near, old, backwards=True).new)]
-        claimants = self.vanished(np.unique(self.pages.elsewhere(claimants, self.begin)))
-        lost = np.unique(np.concatenate([own, claimants]))
-        evidence = self.evidence(lost, sought)
-        # A page that a sweep has twice counts once.
-        some = sought[np.unique(evidence.new)]
-        proper = self.pages.elsewhere(some, self.end)
-        if (proper != some).any():
-            sought = np.unique(proper)
-            evidence = self.evidence(lost, sought)
-        there, names, nears = self.circumstances(evidence, lost, sought)
-        position = int(np.searchsorted(lost, row))
-        claims = [c for c in assign(evidence, len(lost), there, names, nears) if c.old == position]
-        if claims[0].new is None:
-            return None
-        named = {claim.new for claim in claims}
-        others = [c for c in chances(evidence, position, there, names) if c.new not in named]
-        moves, alternatives = (
-            [self.move(claim, lost, sought, evidence) for claim in some_claims]
-            for some_claims in (claims, others[:_ALTERNATIVES])
-        )
-        dates = self.pages.dates
-        step = Step(dates[self.begin], dates[self.end], moves, alternatives)
-        return step, [int(sought[claim.new]) for claim in claims if claim.new is not None]
+__all__ = ["Measuring", "Move", "Step", "Trace", "found_again", "lost_page", "lost_pages"]

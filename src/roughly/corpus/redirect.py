@@ -1,15 +1,17 @@
 """Redirect rules of web servers: old address to new, as nginx, Apache and Netlify read them.
 
 Every rule matches one address exactly, whatever characters it has, and answers 301. Servers compare
-decoded paths, so the old path is written decoded; the new one is sent to browsers, so it stays
-encoded. A target on the same host is a path. Rules are grouped by host, as each belongs into that
-host's configuration.
+decoded paths, so the old path is written decoded, unless what is asked for would look like another
+path then, or like no text: there the request is compared as it was sent. The new address is sent to
+browsers, so it stays encoded. A target on the same host is a path. Rules are grouped by host, as
+each belongs into that host's configuration.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 from urllib.parse import quote, unquote_to_bytes
@@ -22,26 +24,33 @@ SERVERS: tuple[Server, ...] = ("nginx", "apache", "netlify")
 Rule = tuple[Address, str]  # what is asked for, and where to send
 
 
+@dataclass(frozen=True, slots=True)
+class Redirects:
+    """Rules, and what has none."""
+
+    text: str  # ends with a newline if there is any rule
+    count: int
+    no_urls: int  # ids that are no URLs
+    same: int  # addresses of which only the scheme changed: a rule would lead to itself
+    repeated: int  # addresses that have a rule already, in another spelling
+
+
 def redirect_rules(
     moves: Iterable[tuple[str, str]], server: Server, alive: Iterable[str] = ()
-) -> str:
-    """The rules for (old, new) URLs; ids that are no URLs are left out, and so are pages of which
-    only the scheme changed: their rules would lead to themselves. `alive` are URLs that are there:
-    what has one of their paths with other parameters must not be sent away with it. Ends with a
-    newline if there is any rule."""
+) -> Redirects:
+    """The rules for (old, new) URLs. `alive` are URLs that are there: what has one of their paths
+    with other parameters must not be sent away with it."""
     write: Callable[[list[Rule], set[str]], list[str]] = {
         "nginx": _nginx,
         "apache": _apache,
         "netlify": _netlify,
     }[server]
+    moves = list(moves)
     addresses = [(_split(old), _split(new)) for old, new in moves if is_url(old) and is_url(new)]
-    rules = [(old, _target(old, new)) for old, new in addresses]
-    rules.sort(key=lambda rule: (_host(rule[0]), rule[0].path, rule[0].query or "", rule[1]))
-    rules = [
-        (old, target)
-        for n, (old, target) in enumerate(rules)
-        if (not n or rules[n - 1][0] != old) and target != _target(old, old)
-    ]
+    every = [(old, _target(old, new)) for old, new in addresses]
+    every.sort(key=lambda rule: (_host(rule[0]), rule[0].path, rule[0].query or "", rule[1]))
+    first = [rule for n, rule in enumerate(every) if not n or _asked(every[n - 1]) != _asked(rule)]
+    rules = [(old, target) for old, target in first if target != _target(old, old)]
     present = [split_url(url) for url in alive if is_url(url) and "?" in url]
     lines: list[str] = []
     for host, some in groupby(rules, lambda rule: _host(rule[0])):
@@ -50,7 +59,18 @@ def redirect_rules(
         several = {address.path for address in present if _host(address) == host}
         several |= {address.path for address, _ in own if address.query is not None}
         lines += [f"# {host}", *write(own, several)]
-    return "".join(f"{line}\n" for line in lines)
+    return Redirects(
+        "".join(f"{line}\n" for line in lines),
+        len(rules),
+        len(moves) - len(addresses),
+        len(first) - len(rules),
+        len(every) - len(first),
+    )
+
+
+def _asked(rule: Rule) -> tuple[str, str, str | None]:
+    """What a server sees of an address."""
+    return _host(rule[0]), rule[0].path, rule[0].query
 
 
 def _split(url: str) -> Address:
@@ -74,34 +94,47 @@ def _target(old: Address, new: Address) -> str:
     return f"{new.scheme}://{_host(new)}{path}"
 
 
-def _decoded(path: str) -> str:
-    """A path as a server compares it. Bytes that are no UTF-8 stay encoded: configurations are
-    text."""
-    raw = unquote_to_bytes(path)
+def _decoded(path: str) -> str | None:
+    """A path as a server compares it; None where only the request as it was sent tells: bytes that
+    are no text, and slashes that part nothing."""
+    if "%2F" in path or "%5C" in path:
+        return None
     try:
-        text = raw.decode()
+        text = unquote_to_bytes(path).decode()
     except UnicodeDecodeError:
-        return path
-    return path if any(ord(sign) < 0x20 for sign in text) else text
+        return None
+    return None if any(ord(sign) < 0x20 or ord(sign) == 0x7F for sign in text) else text
+
+
+def _sent(text: str) -> str:
+    """A regular expression for a path or parameters as browsers send them: escapes may be written
+    with small letters."""
+    digits = {sign: f"[{sign}{sign.lower()}]" for sign in "ABCDEF"}
+    pieces = re.split(r"%([0-9A-F]{2})", text)
+    for n in range(1, len(pieces), 2):
+        pieces[n] = "%" + "".join(digits.get(sign, sign) for sign in pieces[n])
+    return "".join(piece if n % 2 else _pattern(piece)[1:-1] for n, piece in enumerate(pieces))
 
 
 def _nginx(rules: list[Rule], several: set[str]) -> list[str]:
     lines = []
     for address, target in rules:
         answer = f"return 301 {_quoted(target)};"
-        if address.path not in several:
-            lines.append(f"location = {_quoted(_decoded(address.path))} {{ {answer} }}")
+        plain = _decoded(address.path)
+        if address.path not in several and plain is not None:
+            lines.append(f"location = {_quoted(plain)} {{ {answer} }}")
             continue
         # Outside of any location, so that the path's other pages are served as before. Not "=":
         # there a dollar sign would begin a variable's name.
-        asked = _pattern(address.path)[:-1] + _parameters(address)
+        end = _parameters(address) if address.path in several else r"(\?|$)"
+        asked = "^" + _sent(address.path) + end
         lines.append(f"if ($request_uri ~ {_quoted(asked)}) {{ {answer} }}")
     return lines
 
 
 def _parameters(address: Address) -> str:
     """The end of a regular expression: these parameters, or none."""
-    return r"\??$" if not address.query else r"\?" + _pattern(address.query)[1:]
+    return r"\??$" if not address.query else r"\?" + _sent(address.query) + "$"
 
 
 def _quoted(text: str) -> str:
@@ -111,21 +144,39 @@ def _quoted(text: str) -> str:
 def _apache(rules: list[Rule], several: set[str]) -> list[str]:
     lines = []
     for address, target in rules:
-        pattern = _pattern(_decoded(address.path))
-        if address.path not in several:
-            lines.append(f"RedirectMatch 301 {_quoted(pattern)} {_quoted(target)}")
-            continue
-        # Without a question mark at its end the old parameters would be handed on. NE: the target
-        # is encoded already.
-        end = "" if "?" in target else "?"
-        lines += [
-            f"RewriteCond %{{QUERY_STRING}} {_raw(_pattern(address.query or ''))}",
+        plain = _decoded(address.path)
+        alone = address.path not in several
+        if plain is None:
+            lines += _apache_request(address, target, alone)
+        elif alone and "%" not in target:
+            lines.append(f"RedirectMatch 301 {_quoted(_pattern(plain))} {_quoted(target)}")
+        else:
+            # RedirectMatch would encode the target once more.
+            if not alone:
+                asked = _raw(_pattern(address.query or ""))
+                lines.append(f"RewriteCond %{{QUERY_STRING}} {asked}")
             # In a directory's own configuration the first slash is missing.
-            f"RewriteRule {_raw('^/?' + pattern[2:])} {_raw(_literal(target) + end)} [R=301,L,NE]",
-        ]
+            lines.append(_rewrite("^/?" + _pattern(plain)[2:], target, alone))
     if any(line.startswith("Rewrite") for line in lines):
         lines.insert(0, "RewriteEngine On")
     return lines
+
+
+def _apache_request(address: Address, target: str, alone: bool) -> list[str]:
+    """By the line of the request."""
+    end = r"(\?\S*)?" if alone else _parameters(address)[:-1]
+    asked = rf"^\S+ {_sent(address.path)}{end} "
+    # Apache answers 404 to such a slash before it looks at any rule.
+    slash = "%2F" in address.path or "%5C" in address.path
+    note = ["# this one needs AllowEncodedSlashes NoDecode"] if slash else []
+    return [*note, f"RewriteCond %{{THE_REQUEST}} {_raw(asked)}", _rewrite("^", target, alone)]
+
+
+def _rewrite(pattern: str, target: str, alone: bool) -> str:
+    # Without a question mark at its end the old parameters would be handed on. NE: the target is
+    # encoded already.
+    end = "" if alone or "?" in target else "?"
+    return f"RewriteRule {_raw(pattern)} {_raw(_literal(target) + end)} [R=301,L,NE]"
 
 
 def _raw(text: str) -> str:

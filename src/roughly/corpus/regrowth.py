@@ -10,7 +10,7 @@ costs, nothing is done: `Unbounded` tells so.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -52,6 +52,8 @@ _AT_ONCE = 1 << 11
 _PAIRS_EACH, _PAIRS_ANYHOW = 64, 1 << 20
 # Rows of the index that may be looked at, likewise.
 _ROWS_EACH, _ROWS_ANYHOW = 1 << 11, 1 << 26
+# Pairs that are read and written together.
+_PAIRS_TOGETHER = 1 << 16
 # A corpus that has grown by this factor since its frequencies were counted is clustered anew.
 _GROWTH = 2
 
@@ -172,7 +174,7 @@ def _write_pairs(
         if name == _MASSES and inside is not None:
             new[name] = inside
         elif sidecar(old := parts.before.forest / name).exists():
-            for pairs in read_pairs(old):
+            for pairs in _gathered(read_pairs(old)):
                 if name == _MASSES:
                     table = found.pairs(pairs, np.zeros(len(changed), bool))
                 elif name in _HUB_LINKS:
@@ -182,12 +184,27 @@ def _write_pairs(
                 if not only_new:
                     forests[measure].add(table)
                 yield table
-        for table in new.get(name, []):
+        for table in _gathered(new.get(name, [])):
             forests[measure].add(table)
             yield table
 
     for name, measure in sorted(names.items()):
         write_pairs(parts.folder / name, tables(name, measure))
+
+
+def _gathered(tables: Iterable[PairTable]) -> Iterator[PairTable]:
+    """The same pairs in tables of many: joins leave tables of some dozens, each of which costs as
+    much as thousands of pairs do."""
+    waiting: list[PairTable] = []
+    count = 0
+    for table in tables:
+        waiting.append(table)
+        count += len(table)
+        if count >= _PAIRS_TOGETHER:
+            yield np.concatenate(waiting)
+            waiting, count = [], 0
+    if count:
+        yield np.concatenate(waiting)
 
 
 def _new_pairs(

@@ -18,7 +18,7 @@ from roughly.clustering.equivalence import Groups, equivalents
 from roughly.clustering.order import ordered
 from roughly.clustering.run import Outcome
 from roughly.clustering.sketches import PairTable, Rows
-from roughly.storage.collection import Collection, halves
+from roughly.storage.collection import Collection
 
 Numbers = npt.NDArray[np.int64]
 
@@ -105,15 +105,13 @@ def _updated_groups(before: Outcome, order: Rows, after: Collection, by_sketch: 
     is_new[place[before.order[live]]] = False
     new_rows = order[is_new].astype(np.int64)
     again = ~live[before.groups.representative]
-    for name in ("canonical", "sketch") if len(new_rows) else ():
-        hashes = after.hashes(name)[:, 0]
-        wanted = np.unique(hashes[new_rows])
-        own = hashes[before.order]
-        at = np.searchsorted(wanted, own)
-        at[at == len(wanted)] = 0
-        hit = before.groups.representative[wanted[at] == own]
+    if len(new_rows):
+        alike = np.zeros(len(after), bool)
+        for name in ("canonical", "sketch_hash"):
+            wanted = after.arrays((name,), new_rows)[0][:, 0]
+            alike[after.rows_hashed(name, wanted)] = True
         touched = np.zeros(len(before.order), bool)
-        touched[hit] = True
+        touched[before.groups.representative[alike[before.order]]] = True
         again |= touched[before.groups.representative]
     # What stays: every document of an untouched group, and its kind.
     representative = np.zeros(len(order), np.uint32)
@@ -127,9 +125,9 @@ def _updated_groups(before: Outcome, order: Rows, after: Collection, by_sketch: 
     positions = np.flatnonzero(concerned)
     some = order[positions].astype(np.int64)
     made = equivalents(
-        lambda: halves(after.take("content", some)),
-        lambda: halves(after.take("canonical", some)),
-        lambda: halves(after.take("sketch_hash", some)),
+        lambda: after.arrays(("content",), some)[0],
+        lambda: after.arrays(("canonical",), some)[0],
+        lambda: after.arrays(("sketch_hash",), some)[0],
         after.size[some],
         after.kept[some],
         by_sketch=by_sketch,

@@ -40,6 +40,7 @@ class Documents:
         strict: bool,
         batch_bytes: int,
         found: Skipped,
+        base: str | None = None,
     ) -> None:
         self.schema = SCHEMA if wanted.category is None else SCHEMA_WITH_CATEGORY
         """Of the batches; the last column is `category` where that was asked for."""
@@ -47,10 +48,12 @@ class Documents:
         """Where documents come from; `source` of a document counts in it."""
         self.date: str | None = None
         """What documents without a date of their own get."""
+        self.batch_bytes = batch_bytes
+        """About how much text a batch has."""
         self._wanted = wanted
         self._content_type = content_type
         self._strict = strict
-        self._batch_bytes = batch_bytes
+        self._base = base
         self._found = found  # what could not even be listed
         self._reading = self._new_reading()
 
@@ -60,7 +63,7 @@ class Documents:
         found = batches(
             self._read(reading),
             self._content_type,
-            self._batch_bytes,
+            self.batch_bytes,
             reading.skipped,
             self.schema,
         )
@@ -89,8 +92,9 @@ class Documents:
     @property
     def options(self) -> dict[str, Any]:
         """What a pass depends on besides its sources, as plain values."""
-        dated = {} if self.date is None else {"date": self.date}
-        return {"fields": self._wanted.named(), "content_type": self._content_type, **dated}
+        found = {"fields": self._wanted.named(), "content_type": self._content_type}
+        more = {"date": self.date, "base": self._base}
+        return found | {name: value for name, value in more.items() if value is not None}
 
     @property
     def guesses(self) -> dict[Fields, list[Source]]:
@@ -110,7 +114,7 @@ class Documents:
         skipped.reasons.update(self._found.reasons)
         skipped.first.extend(self._found.first)
         skipped.ignored.update(self._found.ignored)
-        return Reading(self._wanted, self._content_type, self._batch_bytes, skipped)
+        return Reading(self._wanted, self._content_type, self.batch_bytes, skipped)
 
     def _fields(self, source: Source) -> Fields | None:
         module, look, _ = _FORMATS[source.format]
@@ -187,6 +191,7 @@ def open_documents(
     id_field: str | None = None,
     date_field: str | None = None,
     category_field: str | None = None,
+    base: str | None = None,
     format: str | None = None,
     content_type: str = "auto",
     strict: bool = False,
@@ -197,13 +202,16 @@ def open_documents(
     `source` is one str or Path: a file, a pattern or a directory; a list of str: texts; a list of
     Path: files; else an Arrow table or reader, a pandas or polars frame, a Hugging Face dataset, or
     any iterable of strings, (id, text) pairs or dicts. `format` names the format of files where
-    neither their names nor their first bytes tell it. With `category_field` the batches have one
-    more column, `category`.
+    neither their names nor their first bytes tell it. Files that are one document each are called
+    by their path; with a `base`, by that and their path inside of what was named. With
+    `category_field` the batches have one more column, `category`.
     """
     wanted = Wanted(text_field, id_field, date_field, category_field)
     named = _paths(source)
+    if named is None and base is not None:
+        raise ParameterError("base: is for files: wanted a path, a pattern or a directory")
     if named is not None:
-        return _of_paths(named, wanted, format, content_type, strict, batch_bytes)
+        return _of_paths(named, wanted, base, format, content_type, strict, batch_bytes)
     from roughly.documents.frame import memory_source
 
     known_format(format)
@@ -219,6 +227,7 @@ def open_inputs(
     id_field: str | None = None,
     date_field: str | None = None,
     category_field: str | None = None,
+    base: str | None = None,
     format: str | None = None,
     content_type: str = "auto",
     strict: bool = False,
@@ -226,7 +235,7 @@ def open_inputs(
 ) -> Documents:
     """Opens what a command line names: files, patterns, directories, and `-`, standard input."""
     wanted = Wanted(text_field, id_field, date_field, category_field)
-    return _of_paths(list(words), wanted, format, content_type, strict, batch_bytes)
+    return _of_paths(list(words), wanted, base, format, content_type, strict, batch_bytes)
 
 
 def _paths(source: Any) -> list[str] | None:
@@ -247,6 +256,7 @@ def _paths(source: Any) -> list[str] | None:
 def _of_paths(
     words: list[str],
     wanted: Wanted,
+    base: str | None,
     format: str | None,
     content_type: str,
     strict: bool,
@@ -254,10 +264,10 @@ def _of_paths(
 ) -> Documents:
     _check(content_type, batch_bytes)
     found = Skipped(strict)
-    sources = find_sources(words, known_format(format), found)
+    sources = find_sources(words, known_format(format), found, base)
     if wanted.category is not None:
         _check_fields(sources, wanted.category)
-    return Documents(sources, wanted, content_type, strict, batch_bytes, found)
+    return Documents(sources, wanted, content_type, strict, batch_bytes, found, base)
 
 
 def _check_fields(sources: list[Source], category: str) -> None:

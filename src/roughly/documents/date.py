@@ -13,21 +13,29 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from datetime import date as calendar_date
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-# What needs no more than `_TIME` to have its form; the calendar is not asked, as an impossible day
-# still sorts.
-_DAY = r"[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01])"
-_ISO = rf"^{_DAY}(T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]|:60)(\.[0-9]{{1,9}})?Z?)?)?)?$"
+_YEAR = r"(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})"
+_CLOCK = r"(T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]|:60)(\.[0-9]{1,9})?Z?)?"
+# What has the form, whether or not the calendar has the day.
+_FORM = rf"^{_YEAR}(-[0-9]{{2}}(-[0-9]{{2}}{_CLOCK})?)?$"
+# What needs no more than `_TIME` to be a date. The 29th of February is asked of the calendar.
+_MONTH = r"(0[1-9]|1[0-2])"
+_DAY = (
+    r"((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])"
+    r"|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)"
+)
+_ISO = rf"^{_YEAR}(-({_MONTH}|{_DAY}{_CLOCK}))?$"
 
 # A time: what is kept are the first two groups.
 _TIME = r"(T[0-9:]{8})(\.[0-9]*[1-9])?(\.0+|0*)Z?$"
 
-_ISO_DATE = re.compile(_ISO)
+_ISO_FORM = re.compile(_FORM)
 _ISO_TIME = re.compile(_TIME)
 _DIGITS = re.compile(r"[0-9]+(\.[0-9]*)?")
 # 2001-09-09 in seconds, and the same in milliseconds; up to the year 2286.
@@ -115,9 +123,11 @@ def _utf8(value: bytes | None) -> str | None:
 def iso_date(value: str) -> str | None:
     """One date; None if it is none. An empty one is none."""
     value = value.strip()
-    if _ISO_DATE.match(value):
-        return _ISO_TIME.sub(r"\1\2", value)
     try:
+        if _ISO_FORM.match(value):
+            # Of a year or a month the first day stands for it.
+            calendar_date.fromisoformat(value[:10] + "-01-01"[len(value) - 4 :])
+            return _ISO_TIME.sub(r"\1\2", value)
         if _DIGITS.fullmatch(value):
             return _of_digits(value)
         if value[:1].isdigit():

@@ -17,18 +17,57 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 from typing import BinaryIO
+from urllib.parse import quote
 
 from roughly.documents.file import nearby, printable, reason
 from roughly.documents.skipped import Skipped
 from roughly.documents.source import Format, Source, file_source
-from roughly.errors import DocumentError
+from roughly.errors import DocumentError, ParameterError
+from roughly.url import is_url
 
 _PATTERN = frozenset("*?[")
 
 
-def find_sources(words: list[str], wanted: Format | None, skipped: Skipped) -> list[Source]:
-    """The sources that the words name, in their order."""
-    return [source for word in words for source in _sources(word, wanted, skipped)]
+def find_sources(
+    words: list[str], wanted: Format | None, skipped: Skipped, base: str | None = None
+) -> list[Source]:
+    """The sources that the words name, in their order. With a `base` files are called by that and
+    their path inside of what was named: so the same page has one name wherever its mirror lies."""
+    found = [(word, source) for word in words for source in _sources(word, wanted, skipped)]
+    if base is not None:
+        base = _checked_base(base)
+        for word, source in found:
+            if source.path is not None and not source.spooled:
+                source.called = _called(base, os.path.relpath(source.path, _root(word)))
+    return [source for _, source in found]
+
+
+def _checked_base(base: str) -> str:
+    if is_url(base) and ("?" in base or "#" in base):
+        raise ParameterError(
+            f"base: has parameters or a fragment: {base!r}, wanted a URL that paths can follow"
+        )
+    return base if not base or base.endswith("/") else f"{base}/"
+
+
+def _root(word: str) -> str:
+    """The directory that paths are inside of: what was named, or what a file or a pattern lies
+    in."""
+    if os.path.isdir(word):
+        return word
+    if os.path.exists(word):
+        return os.path.dirname(word) or os.curdir
+    fixed = word[: min(word.index(sign) for sign in _PATTERN & set(word))]
+    return os.path.dirname(fixed) or os.curdir
+
+
+def _called(base: str, path: str) -> str:
+    """In a URL everything is escaped that is no plain sign of a path."""
+    if not is_url(base):
+        return printable(f"{base}{path}")
+    return base + quote(
+        os.fsencode(path).replace(os.fsencode(os.sep), b"/"), safe="/!$&'()*+,;=:@~"
+    )
 
 
 def _sources(word: str, wanted: Format | None, skipped: Skipped) -> Iterator[Source]:

@@ -63,7 +63,7 @@ def read_selected(
 ) -> Iterator[pa.RecordBatch]:
     """`content` and `html` of the documents at these places, in their order, in batches of about
     `batch_bytes` of text."""
-    size = documents._batch_bytes if batch_bytes is None else batch_bytes
+    size = documents.batch_bytes if batch_bytes is None else batch_bytes
     begin = 0
     while begin < len(places):
         source = documents.sources[places.source[begin]]

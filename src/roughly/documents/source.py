@@ -45,6 +45,7 @@ class Source:
 
     name: str  # as in ids and in messages; valid UTF-8, printable
     path: str | None = None
+    called: str | None = None  # the id of a file that is one document, if that is not its name
     data: Any = None  # a table, a reader or an iterable
     found: bool = False  # found in a directory or by a pattern rather than named
     wanted: Format | None = None  # the format that the caller says it has

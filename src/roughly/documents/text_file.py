@@ -1,4 +1,5 @@
-"""A file that is one document: text or HTML in any encoding, its path the id."""
+"""A file that is one document: text or HTML in any encoding, its path the id, or what
+`base` makes of the path."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ def read_text_file(number: int, source: Source, reading: Reading) -> Iterator[Ro
     if source.found and read.how == "fallback":
         reading.skipped.ignored["not text"] += 1
         return
-    yield Row(number, 0, 0, len(data), source.name, None, read.text_utf8, read.html, read.encoding)
+    id = source.name if source.called is None else source.called
+    yield Row(number, 0, 0, len(data), id, None, read.text_utf8, read.html, read.encoding)
 
 
 def _content(source: Source, reading: Reading) -> bytes | None:

@@ -58,6 +58,14 @@ class UniqueIds:
             values[row] = name
         return pa.array(values, pa.string())
 
+    def add(self, ids: pa.Array) -> None:
+        """Ids that were used elsewhere."""
+        self._add(np.unique(hash_ids(ids)) if len(ids) else np.zeros(0, np.uint64))
+
+    def has(self, ids: pa.Array) -> npt.NDArray[np.bool_]:
+        """Which of these were there before."""
+        return self._known(hash_ids(ids))
+
     def _names(self, ids: list[str], fresh: Hashes) -> list[str] | None:
         """Names for repeated ids, all at once; None if one of them is taken, which is rare: a
         document brought it along."""

@@ -71,26 +71,41 @@ def history_lines(history: History, blocks: bool) -> Iterator[str]:
 
 def trace_lines(trace: Trace) -> Iterator[str]:
     """Where a page went after it was last seen at its URL."""
-    if trace.still_there:
+    if trace.reused is not None:
+        yield f"the URL is there on {trace.latest}, but with another text since {trace.reused}:"
+        yield f"  resemblance {trace.resemblance_there:.3f} to the version before"
+    elif trace.still_there:
         if trace.changed is None:
             yield f"still there on {trace.latest}, unchanged since {trace.first_seen}"
         else:
             yield f"still there on {trace.latest}, last changed by {trace.changed}"
-        return
-    yield f"last seen there on {trace.last_seen}"
+            yield f"  resemblance {trace.resemblance_there:.3f} to the version before"
+    else:
+        yield f"last seen there on {trace.last_seen}"
     for step in trace.steps:
         if step.moves[0].new is None:
-            yield f"gone: nothing is like it after {step.from_date}, up to {step.to_date}"
-            continue
-        for move in step.moves:
-            yield f"{_became(move)} by {step.to_date}, confidence {move.confidence:.2f}"
-            yield f"  {printable(move.new or '')}"
-            yield f"  {evidence(move)}"
+            like = "enough like it" if step.alternatives else "like it"
+            sure = certainty(step.moves[0].confidence)
+            yield (
+                f"gone: nothing is {like} after {step.from_date}, up to {step.to_date},"
+                f" confidence {sure}"
+            )
+        else:
+            for move in step.moves:
+                yield f"{_became(move)} by {step.to_date}, confidence {certainty(move.confidence)}"
+                yield f"  {printable(move.new or '')}"
+                yield f"  {evidence(move)}"
         if step.alternatives:
-            yield "less likely"
+            equal = step.alternatives[0].confidence >= step.moves[0].confidence
+            yield "as likely, or less" if equal else "less likely"
             for other in step.alternatives:
                 yield f"  {printable(other.new or '')}"
-                yield f"  {other.confidence:.2f}: {evidence(other)}"
+                yield f"  {certainty(other.confidence)}: {evidence(other)}"
+
+
+def certainty(confidence: float) -> str:
+    """Two digits; what is not certain is not told as 1."""
+    return f"{confidence if confidence == 1 else min(confidence, 0.99):.2f}"
 
 
 def _became(move: Move) -> str:
@@ -118,7 +133,11 @@ def move_lines(moves: Sequence[Move]) -> Iterator[str]:
             else f"{'':8}  {'':9}"
         )
         where = f" -> {printable(move.new)}" if move.new is not None else ""
-        yield f"{move.kind:6}  {move.confidence:.2f}  {numbers}  {printable(move.old)}{where}"
+        other = "  (another text is there)" if move.reused else ""
+        yield (
+            f"{move.kind:6}  {certainty(move.confidence)}  {numbers}"
+            f"  {printable(move.old)}{other}{where}"
+        )
 
 
 def change_lines(changes: Changes, blocks: bool) -> Iterator[str]:
@@ -141,7 +160,18 @@ def change_lines(changes: Changes, blocks: bool) -> Iterator[str]:
         yield f"  {'new':24} {interval.born:9,}  {interval.arrived:,} of them moved here"
         if interval.returned:
             yield f"  {'back again':24} {interval.returned:9,}"
+        if interval.median_resemblance is not None:
+            median = f"{interval.median_resemblance:.3f} (median)"
+            yield f"  changed ones resemble what they were by {median}"
     yield ""
+    date, at_url, anywhere = changes.survival[-1]
+    whole = changes.survival[0][1]
+    if whole:
+        at_home, in_all = (f"{n:,} ({percent(n, whole)})" for n in (at_url, anywhere))
+        yield (
+            f"of the {plural(whole, 'page')} of {dates[0]}, {at_home} are at their URL on {date},"
+            f" {in_all} anywhere"
+        )
     counts, said = changes.change_counts(), ("never changed", "sometimes", "every time")
     yield "pages seen more than once: " + ", ".join(
         f"{count:,} {words}" for words, count in zip(said, counts.values(), strict=True)
@@ -154,7 +184,7 @@ def change_lines(changes: Changes, blocks: bool) -> Iterator[str]:
         (changes.days_of_life, "a page, moves followed, lives"),
     ):
         if rate is not None:
-            yield f"{words} {rate:,.0f} days"
+            yield f"{words} {plural(round(rate), 'day')}"
     restless = sorted(
         (page for page in changes.pages if page.changes),
         key=lambda page: (-page.changes, page.mean_resemblance or 0, page.url),
@@ -183,7 +213,8 @@ def page_lines(changes: Changes) -> Iterator[str]:
     for page in changes.pages:
         mean = "" if page.mean_resemblance is None else f"{page.mean_resemblance:.3f}"
         where = "" if page.fate == "there" else f"  ({page.fate}"
-        where += f" -> {printable(page.moved_to)})" if page.moved_to else ")" if where else ""
+        places = ", ".join(map(printable, page.moved_to))
+        where += f" -> {places})" if places else ")" if where else ""
         yield (
             f"{page.seen:4,}  {page.changes:7,}  {mean:>11}  {page.first_seen:10}"
             f"  {page.last_seen:10}  {printable(page.url)}{where}"

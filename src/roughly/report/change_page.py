@@ -61,7 +61,7 @@ def _headline(changes: Changes) -> str:
         return f"{plural(len(changes.pages), 'page')} in one sweep"
     if not changes.stayed:
         return f"{plural(len(changes.pages), 'page')}, none of them in two sweeps in a row"
-    share = percent(changes.changed, changes.stayed)
+    share = percent(changes.changed, sum(interval.pages for interval in changes.intervals))
     return f"{share} of pages change from one sweep to the next"
 
 
@@ -77,7 +77,7 @@ def _facts(changes: Changes) -> str:
     ]
     if changes.intervals:
         facts += [
-            ("Changed", f"{changes.changed:,}", percent(changes.changed, changes.stayed)),
+            ("Changed", f"{changes.changed:,}", percent(changes.changed, total["pages"])),
             ("Moved", f"{moved:,}", percent(moved, total["pages"])),
             ("Gone", f"{total['gone']:,}", percent(total["gone"], total["pages"])),
             ("New", f"{total['born']:,}", "moved pages among them"),
@@ -109,7 +109,7 @@ def _told(changes: Changes) -> str:
 
 
 def _days(days: float) -> str:
-    return f"{days:,.0f} days" if days < 1000 else f"{days / 365.25:,.1f} years"
+    return plural(round(days), "day") if days < 1000 else f"{days / 365.25:,.1f} years"
 
 
 def _restless(changes: Changes) -> str:
@@ -143,7 +143,7 @@ def _moved(changes: Changes) -> str:
         (
             name(page.url),
             page.fate,
-            name(page.moved_to) if page.moved_to else "",
+            " ".join(map(name, page.moved_to)),
             name(page.last_seen),
         )
         for page in left[:_ROWS]

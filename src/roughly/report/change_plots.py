@@ -75,20 +75,22 @@ def survival(changes: Changes) -> str:
         f"Of {plural(whole, 'page')} of the first sweep, the share that is still there.",
         axis,
         plot.Axis("percent of the first sweep", 0, 125),
-        [
-            plot.Line(
-                label,
-                hue,
-                [
-                    plot.Dot(x, 100 * count / whole, f"{date}: {count:,} of {whole:,}")
-                    for x, date, count in zip(places, dates, counts, strict=True)
-                ],
-            )
-            for label, hue, counts in (
-                ("anywhere, moves followed", "s1", [found for _, _, found in points]),
-                ("at their URL", "s5", [at_url for _, at_url, _ in points]),
-            )
-        ],
+        _apart(
+            [
+                plot.Line(
+                    label,
+                    hue,
+                    [
+                        plot.Dot(x, 100 * count / whole, f"{date}: {count:,} of {whole:,}")
+                        for x, date, count in zip(places, dates, counts, strict=True)
+                    ],
+                )
+                for label, hue, counts in (
+                    ("anywhere, moves followed", "s1", [found for _, _, found in points]),
+                    ("at their URL", "s5", [at_url for _, at_url, _ in points]),
+                )
+            ]
+        ),
     )
     rows = [
         (name(date), f"{at_url:,}", percent(at_url, whole), f"{found:,}", percent(found, whole))
@@ -97,6 +99,17 @@ def survival(changes: Changes) -> str:
     head = ("Date", "At their URL", "Share", "Anywhere", "Share")
     caption = f"The {plural(whole, 'page')} of the first sweep, {name(points[0][0])}."
     return figure("survival", title, drawn, caption, table(head, rows))
+
+
+def _apart(lines: Sequence[plot.Line]) -> list[plot.Line]:
+    """One line for those that would lie upon each other, with the names of all."""
+    found: dict[tuple[tuple[float, float], ...], plot.Line] = {}
+    for line in lines:
+        way = tuple((dot.x, dot.y) for dot in line.dots)
+        same = found.get(way)
+        label = line.label if same is None else f"{same.label}, and {line.label}"
+        found[way] = plot.Line(label, (same or line).hue, line.dots)
+    return list(found.values())
 
 
 def births(changes: Changes) -> str:
@@ -120,11 +133,13 @@ def births(changes: Changes) -> str:
         "Pages that are new, that left their URL, and that are gone, at each sweep.",
         axis,
         plot.counts_axis("pages", 1.35 * most),  # the lines' names stand above them
-        [
-            line("new", "s1", [i.born for i in intervals]),
-            line("left their URL", "s5", [i.vanished for i in intervals]),
-            line("gone", "s3", [i.gone for i in intervals]),
-        ],
+        _apart(
+            [
+                line("new", "s1", [i.born for i in intervals]),
+                line("left their URL", "s5", [i.vanished for i in intervals]),
+                line("gone", "s3", [i.gone for i in intervals]),
+            ]
+        ),
     )
     rows = [
         (
@@ -139,6 +154,11 @@ def births(changes: Changes) -> str:
     ]
     head = ("Sweep", "New", "Of these moved here", "Back again", "Left their URL", "Gone")
     caption = "New are URLs that no sweep had before; some of them are where other pages moved."
+    if len(intervals) == 1:  # A dot is no line.
+        return (
+            f'<figure id="births" class="bars"><h2>{title}</h2>{table(head, rows)}'
+            f"<figcaption>{caption}</figcaption></figure>\n"
+        )
     return figure("births", title, drawn, caption, table(head, rows))
 
 
@@ -165,7 +185,11 @@ def frequency(changes: Changes) -> str:
     ]
     drawn = table(("Changed", "Pages", "Share", '<span class="unseen">drawn</span>'), rows)
     between = changes.days_between_changes
-    often = "" if between is None else f" On average a page changes every {between:,.0f} days."
+    often = (
+        ""
+        if between is None
+        else f" On average a page changes every {plural(round(between), 'day')}."
+    )
     return (
         f'<figure id="frequency" class="bars"><h2>{title}</h2>{drawn}<figcaption>'
         f"{plural(total, 'page')} seen more than once.{often}</figcaption></figure>\n"

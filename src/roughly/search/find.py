@@ -30,7 +30,6 @@ from roughly.search.searcher import (
     ratio,
 )
 from roughly.sketch import EQUIVALENT_SAMPLES
-from roughly.storage.collection import halves
 from roughly.storage.segment_index import Level
 
 if TYPE_CHECKING:
@@ -53,6 +52,9 @@ _MOST_SETTLED = 100
 MOST_HELD = 1 << 24
 # Equal sketches whose canonical forms are compared, to tell lexical from shingle equivalence.
 _MOST_EQUAL = 4096
+
+# Kinds that are known by a hash of the whole document, not by samples.
+_SAME_SHINGLES = ("identical", "lexical")
 
 
 def _no_progress(name: str, total: int | None, unit: str) -> Callable[[int], None]:
@@ -364,7 +366,7 @@ def equivalent(
 
 def _hex(collection: Collection, name: str, rows: Numbers) -> npt.NDArray[np.object_]:
     """Hashes as a sketch has them."""
-    found = halves(collection.take(name, rows)) if len(rows) else np.zeros((0, 2), np.uint64)
+    found = collection.arrays((name,), rows)[0]
     shown = [f"{high:016x}{low:016x}" for high, low in found.tolist()]
     return np.array(shown, dtype=object)
 
@@ -392,6 +394,9 @@ def named(
             if near[i]:
                 kind = "near"
         measures = _estimates(query, common, sampled, of_query, of_found, size, exactly)
+        if kind in _SAME_SHINGLES:
+            one = Estimate(1.0, 1.0, 1.0, sampled)
+            measures = one, measures[1] and one, measures[2] and one
         matches.append(Match(row, ids[i], dates[i], kind, *measures, exactly))
     return matches
 

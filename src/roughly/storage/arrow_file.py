@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.documents.file import printable
@@ -63,6 +65,9 @@ class ArrowFile:
         self.path = path
         self._map = CheckedMap(path)
         self._lock = threading.Lock()  # a reader reads its dictionaries at the first batch
+        # Columns in place, by their batch, name, and whether all of their values were checked:
+        # making one takes as long as reading hundreds of its values.
+        self._columns: dict[tuple[int, str, bool], pa.Array] = {}
         dictionaries, self._batches = self._footer()
         for message in dictionaries:
             self._map.view(message.begin, message.end)
@@ -90,9 +95,12 @@ class ArrowFile:
     def column(self, i: int, name: str) -> pa.Array:
         """One column of record batch i. Of a batch that is not compressed only this is checked and
         read from the disk."""
+        if (found := self._columns.get((i, name, True))) is not None:
+            return found
         message = self._batches[i]
         self._map.view(message.begin, message.body)
-        if self._is_compressed(message):
+        compressed = self._is_compressed(message)
+        if compressed:
             self._map.view(message.begin, message.end)
         with self._lock:
             column = self._reader.get_batch(i).column(name)
@@ -102,22 +110,31 @@ class ArrowFile:
             begin = buffer.address - self._address
             if message.body <= begin <= message.end:
                 self._map.view(begin, begin + buffer.size)
+        if not compressed:
+            self._columns[i, name, True] = column
         return column
 
     def lists(self, i: int, name: str) -> pa.Array:
         """A column of lists of a batch that is not compressed, of which only where they begin is
         checked; `check` is for those of their values that are read."""
+        if (found := self._columns.get((i, name, False))) is not None:
+            return found
         message = self._batches[i]
         self._map.view(message.begin, message.body)
         with self._lock:
             column = self._reader.get_batch(i).column(name)
-        self.check(column.buffers()[1], 0, column.buffers()[1].size)
+        begins = column.buffers()[1]
+        place = self.offset_of(begins)
+        self._map.view(place, place + begins.size)
+        self._columns[i, name, False] = column
         return column
 
-    def check(self, buffer: pa.Buffer, begin: int, end: int) -> None:
-        """Checks some bytes of a buffer of a batch that is not compressed."""
+    def check(
+        self, buffer: pa.Buffer, begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]
+    ) -> None:
+        """Checks some stretches of bytes of a buffer of a batch that is not compressed."""
         place = self.offset_of(buffer)
-        self._map.view(place + begin, place + end)
+        self._map.check(place + begins, place + ends)
 
     def offset_of(self, buffer: pa.Buffer) -> int:
         """Where a buffer of a batch that is not compressed lies in the file."""
@@ -138,6 +155,7 @@ class ArrowFile:
     def close(self) -> None:
         """Lets go of the file; it stays in memory as long as anything read from it does."""
         del self._reader
+        self._columns.clear()
         self._map.close()
 
     def _footer(self) -> tuple[list[_Message], list[_Message]]:

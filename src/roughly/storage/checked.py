@@ -151,6 +151,27 @@ class CheckedMap:
             self._check(begin // BLOCK_BYTES, (end - 1) // BLOCK_BYTES + 1, 1)
         return self._view[begin:end]
 
+    def check(self, begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> None:
+        """Checks the bytes from each beginning to its end, where that is behind it."""
+        import numpy as np
+
+        some = ends > begins
+        begins, ends = begins[some], ends[some]
+        if not len(begins):
+            return
+        if begins.min() < 0 or ends.max() > self.size:
+            raise _damaged(
+                self.path,
+                f"bytes {begins.min():,} to {ends.max():,} are wanted, the file has {self.size:,}",
+            )
+        first, last = begins // BLOCK_BYTES, (ends - 1) // BLOCK_BYTES
+        checked = np.frombuffer(self._checked, np.uint8)
+        # Most lie in one block or two; whoever has others between these is looked at.
+        left = (checked[first] & checked[last]) == 0
+        left |= last - first > 1
+        for begin, end in zip(first[left].tolist(), last[left].tolist(), strict=True):
+            self._check(begin, end + 1, 1)
+
     def array(self, dtype: npt.DTypeLike, begin_bytes: int, count: int) -> npt.NDArray[Any]:
         """`count` values from there on, read-only and in place."""
         import numpy as np

@@ -9,8 +9,10 @@ changes; any thread may read it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ import pyarrow as pa
 from roughly.errors import MismatchError, ParameterError
 from roughly.parameters import Parameters
 from roughly.storage.segment import PART_ROWS, Offsets, Segment, Values, column_type
-from roughly.storage.sketch_table import Hashes, SketchTable
+from roughly.storage.sketch_table import SketchTable
 
 Rows = npt.NDArray[np.int64]
 
@@ -66,13 +68,13 @@ class Collection:
         self.has_text = all(s.has_text for s in segments) if segments else text
         # The first part of each segment, and how many parts there are.
         counts = [segment.parts for segment in segments]
-        self._first_parts = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        self._first_parts = [0, *accumulate(counts)]
 
     def __len__(self) -> int:
         """Rows, with holes and those that were removed."""
         for number in reversed(range(len(self.segments))):
             if len(self.segments[number]):
-                return int(self._first_parts[number]) * self.part_rows + len(self.segments[number])
+                return self.first_row(number) + len(self.segments[number])
         return 0
 
     def __repr__(self) -> str:
@@ -86,7 +88,7 @@ class Collection:
     @property
     def parts(self) -> int:
         """How many there are."""
-        return int(self._first_parts[-1])
+        return self._first_parts[-1]
 
     @cached_property
     def live(self) -> npt.NDArray[np.bool_]:
@@ -106,12 +108,12 @@ class Collection:
 
     def first_row(self, segment: int) -> int:
         """The row with which the segment of that number begins."""
-        return int(self._first_parts[segment]) * self.part_rows
+        return self._first_parts[segment] * self.part_rows
 
     def segment_of(self, row: int) -> tuple[int, int]:
         """The number of the segment that has a row, and the row in it."""
         part = row // self.part_rows
-        number = int(np.searchsorted(self._first_parts, part, "right")) - 1
+        number = bisect_right(self._first_parts, part) - 1
         return number, row - self.first_row(number)
 
     def rows(self, part: int) -> tuple[int, int]:
@@ -168,6 +170,13 @@ class Collection:
             found[begin : begin + len(segment)] = segment.hashes(name)
         return found
 
+    def rows_hashed(self, name: str, wanted: Values) -> Rows:
+        """Rows whose hash in a column has one of these for its first half, ascending."""
+        found = [np.zeros(0, np.int64)]
+        for number, segment in enumerate(self.segments):
+            found.append(segment.rows_hashed(name, wanted) + self.first_row(number))
+        return np.concatenate(found)
+
     def ids(self) -> pa.ChunkedArray:
         return self.column("id")
 
@@ -184,43 +193,43 @@ class Collection:
 
     def take(self, name: str, rows: Rows) -> pa.Array:
         """The values of some rows, in memory, in their order; only their parts are read."""
-        rows = np.asarray(rows, np.int64)
         if not len(rows):
             return pa.array([], column_type(name))
-        order = np.argsort(rows, kind="stable")
-        ordered = rows[order]
-        parts = ordered // self.part_rows
-        found = []
-        for some in np.split(ordered, np.flatnonzero(np.diff(parts)) + 1):
-            part = int(some[0]) // self.part_rows
-            segment, own = self._part(part)
-            inside = pa.array(some - part * self.part_rows)
-            found.append(segment.part_column(own, name).take(inside))
-        back = np.empty(len(rows), np.int64)
-        back[order] = np.arange(len(rows))
+        found, places = [], []
+        for segment, part, inside, at in self._by_part(rows):
+            found.append(segment.part_column(part, name).take(pa.array(inside)))
+            places.append(at)
+        order = np.concatenate(places)
+        back = np.empty(len(order), np.int64)
+        back[order] = np.arange(len(order))
         return pa.concat_arrays(found).take(pa.array(back))
+
+    def arrays(self, names: Sequence[str], rows: Rows) -> list[npt.NDArray[Any]]:
+        """The same of several columns of numbers, booleans or hashes, these as two halves."""
+        kinds = [column_type(name) for name in names]
+        found: list[npt.NDArray[Any]] = [
+            np.empty((len(rows), 2), np.uint64)
+            if pa.types.is_fixed_size_binary(kind)
+            else np.empty(len(rows), kind.to_pandas_dtype())
+            for kind in kinds
+        ]
+        for segment, part, inside, at in self._by_part(rows):
+            for name, values in zip(names, found, strict=True):
+                values[at] = segment.part_array(part, name)[inside]
+        return found
 
     def sketches(self, rows: Rows) -> SketchTable:
         """The sketches of some rows, in their order, copied, with all that is stored of them."""
-        rows = np.asarray(rows, np.int64)
-        return SketchTable(
-            *self.sketch_elements(rows),
-            *(np.asarray(self.take(name, rows)) for name in ("size", "tokens", "level")),
-            *(halves(self.take(n, rows)) for n in ("content", "canonical", "sketch_hash")),
-        )
+        names = ("size", "tokens", "level", "content", "canonical", "sketch_hash")
+        return SketchTable(*self.sketch_elements(rows), *self.arrays(names, rows))
 
     def sketch_elements(self, rows: Rows) -> tuple[Values, Offsets]:
         """The elements of their sketches alone, and where each begins."""
-        rows = np.asarray(rows, np.int64)
         values = [np.zeros(0, np.uint64)] * (len(rows) + 1)  # the first is nobody's
-        order = np.argsort(rows // self.part_rows, kind="stable")
-        parts = rows[order] // self.part_rows
-        for some in np.split(order, np.flatnonzero(np.diff(parts)) + 1) if len(rows) else ():
-            part = int(rows[some[0]]) // self.part_rows
-            segment, own = self._part(part)
-            pieces = segment.sketches_of(own, rows[some] - part * self.part_rows)
-            for at, piece in zip(some.tolist(), pieces, strict=True):
-                values[at + 1] = piece
+        for segment, part, inside, at in self._by_part(rows):
+            pieces = segment.sketches_of(part, inside)
+            for place, piece in zip(at.tolist(), pieces, strict=True):
+                values[place + 1] = piece
         offsets = np.cumsum([len(piece) for piece in values], dtype=np.int64)
         return np.concatenate(values), offsets
 
@@ -280,9 +289,21 @@ class Collection:
                 total[name] += segment.skipped.get(name, 0)
         return total
 
+    def _by_part(self, rows: Rows) -> Iterator[tuple[Segment, int, Rows, Rows]]:
+        """Rows part by part: the segment, the part's number in it, rows inside the part, ascending,
+        and where these stand among those that were given."""
+        rows = np.asarray(rows, np.int64)
+        order = np.argsort(rows, kind="stable")
+        inside = rows[order]
+        parts = inside // self.part_rows
+        inside -= parts * self.part_rows
+        edges = (np.flatnonzero(np.diff(parts)) + 1).tolist()
+        for begin, end in pairwise([0, *edges, len(rows)] if len(rows) else []):
+            yield *self._part(int(parts[begin])), inside[begin:end], order[begin:end]
+
     def _part(self, part: int) -> tuple[Segment, int]:
-        number = int(np.searchsorted(self._first_parts, part, "right")) - 1
-        return self.segments[number], part - int(self._first_parts[number])
+        number = bisect_right(self._first_parts, part) - 1
+        return self.segments[number], part - self._first_parts[number]
 
     def _gap(self, part: int) -> int:
         """Holes behind a part; none behind the last one."""
@@ -313,9 +334,3 @@ def _padded(chunk: pa.Array, gap: int) -> pa.Array:
     else:
         empty = pa.nulls(gap, kind)
     return pa.concat_arrays([chunk, empty])
-
-
-def halves(hashes: pa.Array) -> Hashes:
-    """A column of hashes as numbers."""
-    data = np.frombuffer(hashes.buffers()[1] or b"", ">u8", 2 * len(hashes), 16 * hashes.offset)
-    return data.astype(np.uint64).reshape(-1, 2)

@@ -59,6 +59,9 @@ _STEP = "segment"
 # Pieces that may wait for the writer: batches of the reader, some megabytes of text each.
 _WAITING = 4
 
+# Hashes that are looked for among all: by these bits most others are passed over.
+_LOOK_MASK = np.uint64((1 << 20) - 1)
+
 # In which file a column is.
 _SCHEMAS = {"documents": DOCUMENTS, "sketches": SKETCHES, "attributes": ATTRIBUTES}
 _KIND = {name: kind for kind, schema in _SCHEMAS.items() for name in schema.names}
@@ -248,6 +251,7 @@ class Segment:
         self.skipped: dict[str, Any] = manifest["skipped"]
         self._rows: int = manifest["rows"]
         self._files: dict[tuple[str, int], ArrowFile] = {}
+        self._arrays: dict[tuple[str, int], npt.NDArray[Any]] = {}  # what part_array has made
         self._touched: set[tuple[str, int]] = set()  # of these, since they were last released
 
     def __len__(self) -> int:
@@ -296,14 +300,12 @@ class Segment:
         file = self._file("sketches", part)
         lists = file.lists(0, "sketch")
         offsets, values = lists.offsets.to_numpy(), lists.values
-        data, found = values.to_numpy(), []
-        buffer = values.buffers()[1]
-        for row in rows.tolist():
-            begin, end = int(offsets[row]), int(offsets[row + 1])
-            if end > begin:
-                file.check(buffer, 8 * begin, 8 * end)
-            found.append(data[begin:end])
-        return found
+        begins, ends = offsets[rows], offsets[rows + 1]
+        if (buffer := values.buffers()[1]) is not None:
+            file.check(buffer, 8 * begins, 8 * ends)
+        data = values.to_numpy()
+        pairs = zip(begins.tolist(), ends.tolist(), strict=True)
+        return [data[begin:end] for begin, end in pairs]
 
     def values_place(self, part: int) -> tuple[Path, int]:
         """In which file the elements of `chunk` are, and from which byte on."""
@@ -343,11 +345,25 @@ class Segment:
         found = np.empty((self._rows, 2), np.uint64)
         for part in range(self.parts):
             begin, end = self.rows(part)
-            column = self.part_column(part, name)
-            data = np.frombuffer(column.buffers()[1], ">u8", 2 * (end - begin))
-            found[begin:end] = data.reshape(-1, 2)
+            found[begin:end] = self.part_array(part, name)
             self._file(_KIND[name], part).release()
         return found
+
+    def rows_hashed(self, name: str, wanted: Values) -> Offsets:
+        """Rows whose hash in a column has one of these for its first half, ascending."""
+        # As they lie in the file, so that nothing has to be turned round.
+        stored = np.unique(wanted.byteswap())
+        look = np.zeros(_LOOK_MASK + 1, bool)
+        look[stored & _LOOK_MASK] = True
+        found = [np.zeros(0, np.int64)]
+        for part in range(self.parts):
+            first = self.part_array(part, name)[:, 0].view(np.uint64)
+            maybe = np.flatnonzero(look[first & _LOOK_MASK])
+            at = np.searchsorted(stored, first[maybe])
+            at[at == len(stored)] = 0
+            found.append(maybe[stored[at] == first[maybe]] + part * self.part_rows)
+            self._file(_KIND[name], part).release()
+        return np.concatenate(found)
 
     def ids(self) -> pa.ChunkedArray:
         return self.column("id")
@@ -363,6 +379,20 @@ class Segment:
     def part_column(self, part: int, name: str) -> pa.Array:
         """A column of the documents of one part."""
         return self._checked_rows(self._file(_KIND[name], part), part, name)
+
+    def part_array(self, part: int, name: str) -> npt.NDArray[Any]:
+        """The same for columns of numbers, of booleans, or of hashes, which are two halves."""
+        found = self._arrays.get((name, part))
+        if found is None:
+            column = self.part_column(part, name)
+            if pa.types.is_fixed_size_binary(column.type):
+                data = np.frombuffer(column.buffers()[1], ">u8", 2 * len(column))
+                found = data.reshape(-1, 2)
+            else:
+                found = column.to_numpy(zero_copy_only=False)
+            self._arrays[name, part] = found
+        self._touched.add((_KIND[name], part))
+        return found
 
     def text(self, rows: npt.NDArray[np.int64]) -> pa.Array:
         """The texts of some documents, in memory. Their rows must ascend."""
@@ -414,6 +444,7 @@ class Segment:
 
     def close(self) -> None:
         """Lets go of all files; what was read of them stays valid."""
+        self._arrays.clear()
         for file in self._files.values():
             file.close()
         self._files.clear()
