@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from roughly.corpus.lookup import NamedDocument, documents_of, spellings
+from roughly.corpus.sweep_search import sweep_searcher
 from roughly.documents.file import Document, document, is_html, printable
 from roughly.errors import DocumentError, ParameterError
 from roughly.search.find import Progress, Rule, find
@@ -27,6 +28,7 @@ def find_documents(
     threshold: Threshold | None,
     containment: Threshold | None,
     direction: Direction,
+    date: str | None,
     limit: int | None,
     exact: bool | None,
     content_type: str,
@@ -47,7 +49,7 @@ def find_documents(
     rule = Rule.of(query, threshold, containment, direction)
     return find(
         collection,
-        searcher,
+        searcher if date is None else sweep_searcher(collection, searcher, date),
         query,
         rule,
         limit=limit,

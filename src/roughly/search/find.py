@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,10 @@ import numpy.typing as npt
 from roughly.errors import ParameterError
 from roughly.estimate import Estimate, containment_interval, resemblance_interval
 from roughly.search.exact import FEW, blind_rows, count_exactly
-from roughly.search.match import Found, Kind, Match
+from roughly.search.match import Found, Kind, Match, Promise
 from roughly.search.query import Query
+from roughly.search.recall import BELIEVED, COUNTED, SCANNED, Recall
 from roughly.search.searcher import (
-    LEAST_CONTAINED,
     Direction,
     Searcher,
     Threshold,
@@ -29,7 +29,6 @@ from roughly.search.searcher import (
     ratio,
 )
 from roughly.sketch import EQUIVALENT_SAMPLES
-from roughly.storage.segment_index import Level
 
 if TYPE_CHECKING:
     from roughly.storage.collection import Collection
@@ -41,11 +40,8 @@ Progress = Callable[[str, int | None, str], Callable[[int], None]]
 DEFAULT_THRESHOLD = "0.5"
 DEFAULT_CONTAINMENT = "0.8"
 
-# How far below its threshold an estimate may be of what is then counted exactly.
-_RESEMBLANCE_MARGIN = 0.15
-_CONTAINMENT_MARGIN = 0.3
-# Documents whose text is read to settle them, the best by their estimates.
-_MOST_COUNTED = 2000
+# Documents whose text is read to settle them, the best by their estimates, unless more or all are
+# to be shown.
 _MOST_SETTLED = 100
 # Of files of documents no more stays in memory after a search.
 _MOST_HELD = 1 << 24
@@ -75,6 +71,7 @@ class Rule:
     ) -> Rule:
         """The defaults, if nothing is asked for. Raises what these sketches cannot tell."""
         check_searchable(query.parameters, containment is not None)
+        _check_direction(direction, threshold, containment)
         if threshold is None and containment is None:
             can_contain = query.parameters.selection[0] != "min"
             containment = DEFAULT_CONTAINMENT if can_contain else None
@@ -92,24 +89,24 @@ class Rule:
     def contains(self) -> bool:
         return self.containment is not None and self.direction != "contained"
 
-    def lowered(self) -> tuple[float | None, float | None]:
-        """Floors for what is counted exactly afterwards."""
-
-        def lower(value: Threshold | None, margin: float) -> float | None:
-            if value is None:
-                return None
-            numerator, denominator = ratio("threshold", value)
-            return max(numerator / denominator - margin, 0.05)
-
-        return (
-            lower(self.threshold, _RESEMBLANCE_MARGIN),
-            lower(self.containment, _CONTAINMENT_MARGIN),
-        )
-
     def least_size(self, query: Query) -> float:
         """Shingles without which a document neither resembles nor contains the query."""
         shares = [ratio("", each) for each in (self.threshold, self.containment) if each]
         return min(n / d for n, d in shares) * query.size
+
+
+def _check_direction(
+    direction: str, threshold: Threshold | None, containment: Threshold | None
+) -> None:
+    if direction not in get_args(Direction):
+        raise ParameterError(
+            f"direction: unknown: {direction!r}, wanted one of {', '.join(get_args(Direction))}"
+        )
+    if direction != "both" and threshold is not None and containment is None:
+        raise ParameterError(
+            f"direction: nothing to apply to: {direction!r}, and containment is not asked for",
+            hint="say how much must be contained with --containment C",
+        )
 
 
 @dataclass(slots=True)
@@ -154,47 +151,49 @@ def find(
             hint="leave out --exact, or make the corpus anew without --no-text",
         )
     settle = exact is None and has_text
-    least = 1 if exact or settle else LEAST_CONTAINED
-    scanned = 0
+    recall = Recall(
+        searcher, query, rule, SCANNED if exact else COUNTED if settle else BELIEVED
+    )
+    scanned = uncounted = 0
     if len(query.columns.values):
-        counts = _by_sketch(searcher, query, rule, least, bool(exact), threads)
+        counts = _by_sketch(searcher, query, recall, threads)
     else:
         counts = _without_sketch(collection, searcher, query)
-    if exact and query.size:
-        counts, scanned = _by_text(collection, searcher, query, rule, counts, threads, progress)
-    elif settle and query.size:
-        counts = _settled(collection, query, rule, counts, threads)
     if query.row is not None:
         counts = counts.take(counts.rows != query.row)
+    beyond = counts.take(np.zeros(0, np.intp))
+    if exact and query.size:
+        counts, scanned = _by_text(collection, searcher, query, rule, recall, counts, threads, progress)
+    elif settle and query.size:
+        most = len(counts) if limit is None else max(limit, _MOST_SETTLED)
+        counts, beyond, uncounted = _settled(collection, query, rule, counts, threads, most)
     order, identical = _ranked(collection, searcher, query, rule, counts)
-    total = len(order)
+    total = len(order) + len(beyond)
     chosen = order if limit is None else order[:limit]
     matches = _named(collection, searcher, query, rule, counts.take(chosen), identical)
+    if limit is not None and len(matches) < limit and len(beyond):
+        some = beyond.take(np.arange(min(limit - len(matches), len(beyond))))
+        matches += _named(collection, searcher, query, rule, some, {})
     collection.release_beyond(_MOST_HELD)
-    promise = query.promise(levels_of(searcher), least)
-    return Found(matches, total, promise, scanned, query.size)
+    promise = recall.promise()
+    if exact and query.size:
+        promise = Promise(1.0, promise.documents, 0, 1.0)  # what may be missed was searched
+    return Found(matches, total, promise, scanned, query.size, uncounted)
 
 
-def levels_of(searcher: Searcher) -> list[Level]:
-    """The documents of all segments by level."""
-    return [level for shelf in searcher.shelves for level in shelf.index.facts.levels]
-
-
-def _by_sketch(
-    searcher: Searcher, query: Query, rule: Rule, least: int, lowered: bool, threads: int
-) -> _Counts:
-    floors: tuple[Threshold | None, Threshold | None] = (rule.threshold, rule.containment)
-    if lowered:
-        floors = rule.lowered()
-    table = searcher.neighbours(
+def _by_sketch(searcher: Searcher, query: Query, recall: Recall, threads: int) -> _Counts:
+    """Whose samples go through the sieve."""
+    table = searcher.neighbours_from(
         query.columns,
-        *floors,
-        direction=rule.direction,
-        least_contained=least,
+        recall.floors(),
+        least_contained=recall.sieve.least,
         threads=threads,
     ).astype(np.int64)
     rows, common, sampled, of_query, of_found = (table[:, i] for i in range(1, 6))
-    return _Counts(rows, common, sampled, of_query, of_found, np.zeros(len(table), bool))
+    counts = _Counts(rows, common, sampled, of_query, of_found, np.zeros(len(table), bool))
+    if not recall.sieve.slack:
+        return counts
+    return counts.take(recall.through(common, sampled, of_query, of_found))
 
 
 def _without_sketch(collection: Collection, searcher: Searcher, query: Query) -> _Counts:
@@ -220,41 +219,44 @@ def _by_text(
     searcher: Searcher,
     query: Query,
     rule: Rule,
+    recall: Recall,
     counts: _Counts,
     threads: int,
     progress: Progress,
 ) -> tuple[_Counts, int]:
-    """Candidates, and what sketches say too little of, counted exactly; and how many of the latter
-    there were."""
-    best = np.argsort(-_likeness(counts, rule), kind="stable")[:_MOST_COUNTED]
-    blind = blind_rows(
-        searcher,
-        query,
-        rule.least_size(query),
-        rule.contained or rule.threshold is not None,
-        rule.contains or rule.threshold is not None,
-    )
-    rows = np.union1d(counts.rows[best], blind)
+    """Candidates, and what sketches may miss, counted exactly; and how many of the latter there
+    were."""
+    blind = blind_rows(searcher, query, rule.least_size(query), recall)
+    if query.row is not None:
+        blind = blind[blind != query.row]
+    rows = np.union1d(counts.rows, blind)
     advance = progress("text", len(rows), "documents")
     exactly = _counted(collection, query, rows, threads, advance)
     return exactly.take(_reaching(exactly, rule)), len(blind)
 
 
 def _settled(
-    collection: Collection, query: Query, rule: Rule, counts: _Counts, threads: int
-) -> _Counts:
-    """Who was found by few samples only is counted exactly, or, beyond the best of them, left out:
-    one sample in common says next to nothing."""
-    complete = (counts.of_query == query.size) | (counts.common == counts.sampled)
-    doubtful = ~complete & (np.minimum(counts.of_query, counts.of_found) < FEW)
-    if not doubtful.any():
-        return counts
-    sure, few = counts.take(~doubtful), counts.take(doubtful)
-    best = np.argsort(-_likeness(few, rule), kind="stable")[:_MOST_SETTLED]
-    exactly = _counted(collection, query, np.sort(few.rows[best]), threads)
+    collection: Collection, query: Query, rule: Rule, counts: _Counts, threads: int, most: int
+) -> tuple[_Counts, _Counts, int]:
+    """Who was found by few samples only, or by slightly fewer than are wanted, is counted exactly:
+    at most so many, the best. Of the others those that reach by their estimates, best first; and
+    how many others there are."""
+    complete = counts.of_query == query.size
+    reached = _reaching(counts, rule)
+    sure = reached & (complete | (np.minimum(counts.of_query, counts.of_found) >= FEW))
+    doubtful = np.flatnonzero(~complete & ~sure)
+    certain = counts.take(sure)
+    if not len(doubtful):
+        return certain, counts.take(doubtful), 0
+    by_likeness = doubtful[np.argsort(-_likeness(counts.take(doubtful), rule), kind="stable")]
+    exactly = _counted(collection, query, np.sort(counts.rows[by_likeness[:most]]), threads)
     exactly = exactly.take(_reaching(exactly, rule))
+    beyond = by_likeness[most:]
     names = _Counts.__dataclass_fields__
-    return _Counts(*(np.concatenate((getattr(sure, n), getattr(exactly, n))) for n in names))
+    together = _Counts(
+        *(np.concatenate((getattr(certain, n), getattr(exactly, n))) for n in names)
+    )
+    return together, counts.take(beyond[reached[beyond]]), len(beyond)
 
 
 def _counted(
@@ -378,6 +380,8 @@ def _named(
             if near[i]:
                 kind = "near"
         measures = _estimates(query, common, sampled, of_query, of_found, size, exactly)
+        if kind in ("identical", "lexical"):  # whose shingles are the same, whatever was sampled
+            measures = _whole(measures)
         matches.append(Match(row, ids[i], dates[i], kind, *measures, exactly))
     return matches
 
@@ -408,6 +412,14 @@ def _estimates(
         containment_interval(common, of_query, query.size, size),
         containment_interval(common, of_found, size, query.size),
     )
+
+
+def _whole(
+    measures: tuple[Estimate, Estimate | None, Estimate | None],
+) -> tuple[Estimate, Estimate | None, Estimate | None]:
+    first, *others = (m and Estimate(1.0, 1.0, 1.0, m.samples) for m in measures)
+    assert first is not None
+    return first, others[0], others[1]
 
 
 def _exact(part: int, whole: int) -> Estimate:
