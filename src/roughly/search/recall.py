@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, log, pi, sqrt
+from math import ceil, exp, lgamma, log, log1p, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -31,6 +31,8 @@ Share = tuple[int, int]  # numerator, denominator
 _NEVER = 1e-5
 # Up to here sizes need not be counted to see that little is missed.
 _RARELY = 0.01
+# Terms that are smaller than this share of a sum are left out of it.
+_NOTHING = 1e-9
 # From so many samples on, their number hardly varies.
 _MANY = 64
 
@@ -56,8 +58,14 @@ class Sieve:
         return needed
 
     def needed_of(self, share: Share, samples: int) -> int:
-        """Of one number of samples."""
-        return int(self.needed(share, np.array([samples], np.int64))[0])
+        """The same of one number of samples."""
+        numerator, denominator = share
+        if samples < self.least:
+            return samples + 1
+        if not self.slack:
+            return -(-samples * numerator // denominator)
+        p = numerator / denominator
+        return max(ceil(samples * p - self.slack * sqrt(samples * (p * (1 - p))) - 1e-9), 1)
 
 
 BELIEVED = Sieve(0.0, LEAST_CONTAINED)  # estimates as they are
@@ -226,9 +234,8 @@ def _shown_inside(size: int, rate: int, share: Share, sieve: Sieve) -> float:
     if mean >= _MANY:
         return _shown(size, int(mean), share, sieve)
     most = min(size, int(mean + 8 * sqrt(mean) + 8))
-    chance = np.exp(_log_binomial(size, np.arange(most + 1), 1 / rate))
-    return float(
-        sum(chance[k] * _shown(size, k, share, sieve) for k in range(1, most + 1) if chance[k])
+    return sum(
+        _binomial(size, k, 1 / rate) * _shown(size, k, share, sieve) for k in range(1, most + 1)
     )
 
 
@@ -240,8 +247,8 @@ def _least_seen(share: Share, sieve: Sieve) -> int:
         return 1
     samples = 1
     while True:
-        below = np.arange(sieve.needed_of(share, samples))
-        if np.exp(_log_binomial(samples, below, p)).sum() <= _NEVER:
+        needed = sieve.needed_of(share, samples)
+        if sum(_binomial(samples, count, p) for count in range(needed)) <= _NEVER:
             return samples
         samples += 1
 
@@ -260,33 +267,34 @@ def _lowest(share: Share, sieve: Sieve) -> Share:
 
 def lower_tail(population: int, marked: int, drawn: int, least: int) -> float:
     """How often fewer than `least` of `drawn` are marked, if `marked` of the population are."""
-    first = max(0, drawn + marked - population)
-    counts = np.arange(first, min(least, drawn + 1, marked + 1))
-    if not len(counts):
+    others = population - marked
+    count, first = min(least - 1, drawn, marked), max(0, drawn - others)
+    if count < first:
         return 0.0 if least <= first else 1.0
-    of_marked = _log_choose(marked, counts)
-    of_others = _log_choose(population - marked, drawn - counts)
-    logs = of_marked + of_others - _log_choose(population, np.array([drawn]))
-    return min(1.0, float(np.exp(logs).sum()))
-
-
-def _log_binomial(trials: int, counts: Numbers, p: float) -> npt.NDArray[np.float64]:
-    found: npt.NDArray[np.float64] = (
-        _log_choose(trials, counts) + counts * log(p) + (trials - counts) * np.log1p(-p)
+    log_chance = (
+        _log_choose(marked, count)
+        + _log_choose(others, drawn - count)
+        - _log_choose(population, drawn)
     )
-    return found
+    term = total = exp(log_chance)
+    if count > drawn * marked / population:  # the rest is smaller
+        return min(1.0, 1.0 - _upper_tail(population, marked, drawn, count + 1))
+    while count > first and term > total * _NOTHING:
+        term *= count * (others - drawn + count) / ((marked - count + 1) * (drawn - count + 1))
+        total += term
+        count -= 1
+    return min(1.0, total)
 
 
-def _log_choose(n: int, k: Numbers) -> npt.NDArray[np.float64]:
-    return _log_factorial(np.array([n])) - _log_factorial(k) - _log_factorial(n - k)
+def _upper_tail(population: int, marked: int, drawn: int, count: int) -> float:
+    """How often at least `count` are: those that are not marked are few."""
+    return lower_tail(population, population - marked, drawn, drawn - count + 1)
 
 
-_FACTORIALS = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, 32)))))
+def _binomial(trials: int, count: int, p: float) -> float:
+    """How often exactly so many come true."""
+    return exp(_log_choose(trials, count) + count * log(p) + (trials - count) * log1p(-p))
 
 
-def _log_factorial(n: Numbers) -> npt.NDArray[np.float64]:
-    """Stirling's series from 32 on, right to 13 digits."""
-    x = np.maximum(n, 1).astype(np.float64)
-    series = x * np.log(x) - x + 0.5 * np.log(2 * pi * x) + 1 / (12 * x) - 1 / (360 * x**3)
-    found: npt.NDArray[np.float64] = np.where(n < 32, _FACTORIALS[np.minimum(n, 31)], series)
-    return found
+def _log_choose(n: int, k: int) -> float:
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
