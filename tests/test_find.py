@@ -82,6 +82,14 @@ def test_json_fields(corpus: roughly.Corpus) -> None:
         "containment_query": 1.0,
         "containment_found": 1.0,
         "kind": "identical",
+        "samples": 36,
+        "containment_query_low": 1.0,
+        "containment_query_high": 1.0,
+        "containment_query_samples": 36,
+        "containment_found_low": 1.0,
+        "containment_found_high": 1.0,
+        "containment_found_samples": 36,
+        "counted": False,
     }
     assert corpus.find("")[0].to_dict()["url"] is None
 
@@ -139,7 +147,7 @@ def test_a_quotation_that_no_sample_shows(tmp_path: Path) -> None:
     )
     quotation = " ".join(words[1000:1020])
     found = corpus.find(quotation)
-    assert len(found) == 0 and found.promise == (0.0, 1, 1)
+    assert len(found) == 0 and found.promise == (0.0, 1, 1, 0.0)
     found = corpus.find(quotation, exact=True)
     assert kinds(found) == [("long", "contained")] and found.scanned == 1
     assert found[0].exact and found[0].containment_query.value == 1.0

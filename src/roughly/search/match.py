@@ -96,7 +96,7 @@ class Promise(NamedTuple):
     """How many of the documents that just reach what is asked for are found: of the ways to be
     found (to resemble, to contain, to be contained) the one of which the sketches show least."""
 
-    recall: float  # share that is found, if all documents of the right size are as likely
+    recall: float  # share that is found, if what contains the query has it at any place
     documents: int  # that are of the right size
     blind: int  # of these, documents whose sketches say nothing about this query
     least: float  # the recall among those whose sketches say least, mostly the longest

@@ -131,9 +131,9 @@ class Recall:
         have, None if they may be few."""
         if self._kind == "all" or (self._kind == "adaptive" and not self._meeting(level.level)):
             return 0
-        if self._kind != "adaptive" or level.level < self._query.level:
+        if self._kind != "adaptive" or level.level < self._query.level or self._number < 2 * _MANY:
             return None
-        return 0 if level.least_kept == NO_DOCUMENT else level.least_kept
+        return None if level.least_kept == NO_DOCUMENT else level.least_kept
 
     def _all_kept(self, samples: int) -> bool:
         return samples == self._query.size and self._kind != "min"
@@ -197,17 +197,24 @@ class Recall:
         return found if found.least >= 1 - _RARELY else self._share_of(way, self._searcher.sizes_by_level)
 
     def _share_of(self, way: _Way, documents: list[tuple[int, float, float, int]]) -> Promise:
+        """Of documents by level and size. A text that others contain may stand at any place, and a
+        long document has many; of what is inside the query or resembles it each counts once."""
         total = blind = 0
-        shown, least = 0.0, 1.0
+        shown, places, least = 0.0, 0.0, 1.0
         for level, smallest, largest, count in documents:
             if not _overlap(way, smallest, largest):
                 continue
             chance = self._shown(way, level, max(smallest, way.least_size))
             total += count
             blind += count if not chance else 0
-            shown += chance * count
+            weight: float = count
+            if way.name == "contained":
+                weight *= max(0.0, (smallest + largest) / 2 - way.least_size) + 1
+            shown += chance * weight
+            places += weight
             least = min(least, chance)
-        return Promise(shown / total if total else 1.0, total, blind, least)
+        recall = min(1.0, shown / places) if places else 1.0
+        return Promise(recall, total, blind, min(least, recall))
 
 
 def _overlap(way: _Way, smallest: float, largest: float) -> bool:
