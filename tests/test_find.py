@@ -9,7 +9,7 @@ import pytest
 import roughly
 from roughly.cli.main import main
 from roughly.errors import DocumentError, ParameterError
-from roughly.search.find import Rule
+from roughly.search.rule import Rule
 from tests.optional import truth
 
 # 40 words; with w=5 they are 36 shingles.

@@ -100,17 +100,19 @@ def _row(group: Group, results: list[Result], unknown: set[int]) -> dict[str, An
     best = results[group.best]
     return {
         "rank": best.rank,
-        "result": best.name if best.given is None else best.given,
+        "result": _given(best),
         "known": group.best not in unknown,
         "others": [
             {
                 "rank": results[position].rank,
-                "result": results[position].name
-                if results[position].given is None
-                else results[position].given,
+                "result": _given(results[position]),
                 "resemblance": resemblance,
-                "containment": group.contained.get(position),
             }
+            | ({"containment": group.contained[position]} if group.contained else {})
             for position, resemblance in group.others
         ],
     }
+
+
+def _given(result: Result) -> Any:
+    return result.name if result.given is None else result.given

@@ -117,8 +117,7 @@ def collapse(
 
 
 def _rounded(counts: Counts) -> float:
-    common, sampled = counts.tolist()
-    return round(common / max(1, sampled), 4)
+    return round(int(counts[0]) / max(1, int(counts[1])), 4)
 
 
 def _reach(counts: Counts, ratio: Fraction) -> npt.NDArray[np.bool_]:

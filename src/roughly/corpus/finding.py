@@ -10,9 +10,10 @@ from roughly.corpus.lookup import NamedDocument, documents_of, spellings
 from roughly.corpus.sweep_search import sweep_searcher
 from roughly.documents.file import Document, document, is_html, printable
 from roughly.errors import DocumentError, ParameterError
-from roughly.search.find import Progress, Rule, find
+from roughly.search.find import Progress, find
 from roughly.search.match import Found
 from roughly.search.query import Query
+from roughly.search.rule import Rule
 from roughly.search.searcher import Direction, Searcher, Threshold, check_searchable
 
 if TYPE_CHECKING:

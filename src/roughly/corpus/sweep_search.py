@@ -68,9 +68,10 @@ def _of_date(collection: Collection, searcher: Searcher, date: str) -> Searcher:
         shelves.append(replace(shelf, removed=np.packbits(gone, bitorder="little")))
     if not found:
         names = [day or UNDATED for day in sorted(days, key=lambda day: day or "")]
+        known = ", ".join(names[-_MOST_NAMED:]) or "none"
         more = "..., " if len(names) > _MOST_NAMED else ""
         raise ParameterError(
-            f"date: no sweep of {date!r}: there are {more}{', '.join(names[-_MOST_NAMED:]) or 'none'}",
+            f"date: no sweep of {date!r}: there are {more}{known}",
             hint="name one of them, or latest",
         )
     return Searcher(shelves)

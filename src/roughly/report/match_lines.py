@@ -67,12 +67,13 @@ def summary_lines(
     elif promise.recall < _SILENT:
         least = ""
         if promise.recall - promise.least >= 1 - _SILENT:
-            least = f" ({share(promise.least, 2)} among the longest)"
+            least = f" ({share(promise.least, 2)} at worst)"
         text = (
-            f"promised recall {share(promise.recall, 2)}{least}: the query has"
-            f" {plural(found.query_size, 'shingle')}, and of the"
-            f" {plural(promise.documents, 'document')} of the right size the sketches show no more"
-            " if they just reach what is asked for; --exact searches the text"
+            f"promised recall {share(promise.recall, 2)}{least}: so many are found of documents"
+            " that just reach what is asked for; the query has"
+            f" {plural(found.query_size, 'shingle')}, of which the sketches of"
+            f" {plural(promise.documents, 'document')} of the right size keep few; --exact"
+            " searches their text"
         )
         yield from wrap(text, terminal.width)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +21,8 @@ from roughly.search.exact import FEW, blind_rows, count_exactly
 from roughly.search.match import Found, Kind, Match, Promise
 from roughly.search.query import Query
 from roughly.search.recall import BELIEVED, COUNTED, SCANNED, Recall
-from roughly.search.searcher import (
-    Direction,
-    Searcher,
-    Threshold,
-    check_searchable,
-    ratio,
-)
+from roughly.search.rule import DEFAULT_THRESHOLD, Rule
+from roughly.search.searcher import Searcher, Threshold, ratio
 from roughly.sketch import EQUIVALENT_SAMPLES
 
 if TYPE_CHECKING:
@@ -35,10 +30,6 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[np.int64]
 Progress = Callable[[str, int | None, str], Callable[[int], None]]
-
-# Where neither is asked for: as `roughly compare` calls two documents near, or one contained.
-DEFAULT_THRESHOLD = "0.5"
-DEFAULT_CONTAINMENT = "0.8"
 
 # Documents whose text is read to settle them, the best by their estimates, unless more or all are
 # to be shown.
@@ -51,62 +42,6 @@ _MOST_EQUAL = 4096
 
 def _no_progress(name: str, total: int | None, unit: str) -> Callable[[int], None]:
     return lambda done: None
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What counts as found. None: not asked for."""
-
-    threshold: Threshold | None
-    containment: Threshold | None
-    direction: Direction = "both"
-
-    @classmethod
-    def of(
-        cls,
-        query: Query,
-        threshold: Threshold | None,
-        containment: Threshold | None,
-        direction: Direction = "both",
-    ) -> Rule:
-        """The defaults, if nothing is asked for. Raises what these sketches cannot tell."""
-        check_searchable(query.parameters, containment is not None)
-        _check_direction(direction, threshold, containment)
-        if threshold is None and containment is None:
-            can_contain = query.parameters.selection[0] != "min"
-            containment = DEFAULT_CONTAINMENT if can_contain else None
-            threshold = DEFAULT_THRESHOLD
-        for name, value in (("threshold", threshold), ("containment", containment)):
-            if value is not None:
-                ratio(name, value)
-        return cls(threshold, containment, direction)
-
-    @property
-    def contained(self) -> bool:
-        return self.containment is not None and self.direction != "contains"
-
-    @property
-    def contains(self) -> bool:
-        return self.containment is not None and self.direction != "contained"
-
-    def least_size(self, query: Query) -> float:
-        """Shingles without which a document neither resembles nor contains the query."""
-        shares = [ratio("", each) for each in (self.threshold, self.containment) if each]
-        return min(n / d for n, d in shares) * query.size
-
-
-def _check_direction(
-    direction: str, threshold: Threshold | None, containment: Threshold | None
-) -> None:
-    if direction not in get_args(Direction):
-        raise ParameterError(
-            f"direction: unknown: {direction!r}, wanted one of {', '.join(get_args(Direction))}"
-        )
-    if direction != "both" and threshold is not None and containment is None:
-        raise ParameterError(
-            f"direction: nothing to apply to: {direction!r}, and containment is not asked for",
-            hint="say how much must be contained with --containment C",
-        )
 
 
 @dataclass(slots=True)
@@ -151,9 +86,7 @@ def find(
             hint="leave out --exact, or make the corpus anew without --no-text",
         )
     settle = exact is None and has_text
-    recall = Recall(
-        searcher, query, rule, SCANNED if exact else COUNTED if settle else BELIEVED
-    )
+    recall = Recall(searcher, query, rule, SCANNED if exact else COUNTED if settle else BELIEVED)
     scanned = uncounted = 0
     if len(query.columns.values):
         counts = _by_sketch(searcher, query, recall, threads)
@@ -163,7 +96,9 @@ def find(
         counts = counts.take(counts.rows != query.row)
     beyond = counts.take(np.zeros(0, np.intp))
     if exact and query.size:
-        counts, scanned = _by_text(collection, searcher, query, rule, recall, counts, threads, progress)
+        counts, scanned = _by_text(
+            collection, searcher, query, rule, recall, counts, threads, progress
+        )
     elif settle and query.size:
         most = len(counts) if limit is None else max(limit, _MOST_SETTLED)
         counts, beyond, uncounted = _settled(collection, query, rule, counts, threads, most)
@@ -253,9 +188,7 @@ def _settled(
     exactly = exactly.take(_reaching(exactly, rule))
     beyond = by_likeness[most:]
     names = _Counts.__dataclass_fields__
-    together = _Counts(
-        *(np.concatenate((getattr(certain, n), getattr(exactly, n))) for n in names)
-    )
+    together = _Counts(*(np.concatenate((getattr(certain, n), getattr(exactly, n))) for n in names))
     return together, counts.take(beyond[reached[beyond]]), len(beyond)
 
 

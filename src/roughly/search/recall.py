@@ -11,18 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, exp, lgamma, log, log1p, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from roughly.search.match import Promise
 from roughly.search.query import Query
+from roughly.search.rule import Rule
 from roughly.search.searcher import LEAST_CONTAINED, Floors, Searcher, ratio
 from roughly.storage.segment_index import NO_DOCUMENT, Level
-
-if TYPE_CHECKING:
-    from roughly.search.find import Rule
 
 Numbers = npt.NDArray[np.int64]
 Share = tuple[int, int]  # numerator, denominator
@@ -191,10 +189,16 @@ class Recall:
         return min(promises, key=lambda each: (each.recall, -each.documents))
 
     def _promise(self, way: _Way) -> Promise:
-        rough = [(e.level, e.least_size, e.most_size, e.documents) for e in self.levels]
+        rough: list[tuple[int, float, float, int]] = [
+            (e.level, e.least_size, e.most_size, e.documents) for e in self.levels
+        ]
         found = self._share_of(way, rough)
         # Most are of the right size or need not be asked; else sizes are counted, once a searcher.
-        return found if found.least >= 1 - _RARELY else self._share_of(way, self._searcher.sizes_by_level)
+        return (
+            found
+            if found.least >= 1 - _RARELY
+            else self._share_of(way, self._searcher.sizes_by_level)
+        )
 
     def _share_of(self, way: _Way, documents: list[tuple[int, float, float, int]]) -> Promise:
         """Of documents by level and size. A text that others contain may stand at any place, and a

@@ -174,6 +174,7 @@ class Searcher:
         if parameters is None:
             return np.zeros((0, 6), np.uint32)
         name, number = parameters.selection
+        resembles, contained, contains = (each or _NOT_ASKED for each in floors)
         found = []
         for shelf in self.shelves:
             if len(queries.size) >= _MANY:
@@ -184,7 +185,9 @@ class Searcher:
                     queries.offsets,
                     queries.size,
                     queries.level,
-                    *(each or _NOT_ASKED for each in floors),
+                    resembles,
+                    contained,
+                    contains,
                     least_contained,
                     number if name == "min" else 0,
                     _NOTHING if shelf.removed is None else shelf.removed,
