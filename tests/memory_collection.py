@@ -46,6 +46,12 @@ class MemoryCollection:
         offsets = self.columns.offsets[begin : end + 1]
         return self.columns.values[offsets[0] : offsets[-1]], offsets - offsets[0]
 
+    def sketch_elements(self, rows: Any) -> tuple[Any, Any]:
+        values, offsets = self.columns.values, self.columns.offsets
+        found = [values[offsets[row] : offsets[row + 1]] for row in np.asarray(rows).tolist()]
+        ends = np.cumsum([0, *map(len, found)])
+        return np.concatenate([np.zeros(0, np.uint64), *found]), ends
+
     def hashes(self, name: str) -> Any:
         return getattr(self.columns, name)
 
@@ -55,6 +61,10 @@ class MemoryCollection:
         else:
             column = [bytes(pair.tobytes()) for pair in self.hashes(name)]
         return pa.array([column[row] for row in np.asarray(rows).tolist()])
+
+    def values(self, name: str, rows: Any) -> list[Any]:
+        found: list[Any] = self.take(name, rows).to_pylist()
+        return found
 
     def release(self) -> None:
         pass

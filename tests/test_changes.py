@@ -59,7 +59,8 @@ def small_web() -> tuple[Sweeps, Changes]:
         (f"{A}/twin", 1): 0.75,
         (f"{A}/back", 0): 0.5,
     }
-    keys = [(sweeps.pages[p], b) for p, b in zip(page.tolist(), begin.tolist(), strict=True)]
+    pages = sweeps.pages.to_pylist()
+    keys = [(pages[p], b) for p, b in zip(page.tolist(), begin.tolist(), strict=True)]
     versions = Versions(
         page,
         begin,
@@ -177,7 +178,7 @@ def test_every_page_of_a_sweep_is_counted_once(where: list[list[bool]]) -> None:
     versions = Versions(page, begin, end, np.ones(len(page), bool), np.ones(len(page)))
     moves = [
         [
-            Move(sweeps.pages[n], None, "gone", None, None, 1)
+            Move(sweeps.pages[n].as_py(), None, "gone", None, None, 1)
             for n in np.flatnonzero(sweeps.present[:, k] & ~sweeps.present[:, k + 1]).tolist()
         ]
         for k in range(len(sweeps) - 1)

@@ -82,7 +82,10 @@ def test_a_date_must_be_one(corpus: Path, tmp_path: Path, run: Run) -> None:
 def test_remove(corpus: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     out, err = run("remove", corpus, "0003", "0004", "nobody")
     assert out == f"removed 2 documents\n{corpus} has 18 documents\n"
-    assert "nobody: no such document" in err and "removed documents.parquet" in err
+    assert (
+        "nobody: not in the corpus: no such document\n" in err
+        and "removed documents.parquet" in err
+    )
     _, err = run("remove", corpus, "0005", "nobody", "--strict", status=2)
     assert "nobody: cannot remove: no such document" in err and len(Corpus(corpus)) == 18
     import io
@@ -90,8 +93,12 @@ def test_remove(corpus: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("sys.stdin", io.StringIO("0005\n\n0006\n"))
     out, _ = run("remove", corpus, "-", "--json")
     assert json.loads(out) == {"removed": 2, "missing": [], "documents": 16}
-    out, _ = run("remove", corpus, "0007", "--date", "2020")
+    out, err = run("remove", corpus, "0007", "--date", "2020", status=1)
     assert out.startswith("removed 0 documents\n")
+    assert "0007: not in the corpus: no such document of 2020\n" in err
+    assert run("remove", corpus, "nobody", "--quiet", status=1) == ("", "")
+    _, err = run("remove", corpus, "0007", "--date", "2020", "--strict", status=2)
+    assert "0007: cannot remove: no such document of 2020" in err
 
 
 def test_compact(corpus: Path, tmp_path: Path, run: Run) -> None:

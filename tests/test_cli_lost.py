@@ -17,6 +17,7 @@ from roughly.corpus.evidence import sketches_of
 from roughly.corpus.lookup import NamedPages, Names, best_match, spellings
 from roughly.corpus.lost import Move
 from roughly.corpus.sweeps import read_sweeps
+from roughly.errors import ParameterError
 from roughly.sample_web import sample_web
 from tests.test_lost import page, words
 
@@ -190,6 +191,32 @@ def test_lost_follows_a_page(path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert (row["old"], row["new"], row["kind"]) == (f"{A}/one", f"{A}/latest?p=1", "same")
     assert row["resemblance"] == row["containment"] == 1
     assert len(row["steps"]) == 2
+
+
+def test_lost_counted_by_the_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = words("old", 3000), words("old", 3000) + " " + words("new", 1000)
+    corpus = roughly.Corpus.create(tmp_path / "c")
+    corpus.add([{"id": "http://a.example/old", "text": old}], date="2026-01-01")
+    corpus.add([{"id": "http://a.example/new", "text": new}], date="2026-02-01")
+    exactly = round(float(roughly.resemblance(old, new)), 4)
+    estimated = corpus.moves()
+    assert [move.resemblance for move in estimated] != [exactly]
+    (move,) = corpus.moves(exact=True)
+    assert (move.kind, move.resemblance, move.containment) == ("moved", exactly, 1.0)
+    assert move.confidence == estimated[0].confidence
+    trace = corpus.lost("http://a.example/old", exact=True)
+    assert trace is not None
+    assert [move.resemblance for move in trace.moves] == [exactly]
+    assert [move.resemblance for move in trace.steps[0].moves] == [exactly]
+    for arguments in (["--all"], ["http://a.example/old"]):
+        status, out, _ = run(capsys, "lost", tmp_path / "c", *arguments, "--exact", "--json")
+        assert status == 0 and json.loads(out[0])["resemblance"] == exactly
+
+
+def test_exact_wants_text(tmp_path: Path) -> None:
+    corpus = roughly.Corpus.create(tmp_path / "c", text=False)
+    with pytest.raises(ParameterError, match="exact: not to be had: the corpus was made without"):
+        corpus.lost("http://a.example/", exact=True)
 
 
 def test_lost_and_still_there(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -217,6 +217,14 @@ def test_no_corpus(tmp_path: Path) -> None:
             Corpus(path)
 
 
+def test_a_file_is_no_corpus(tmp_path: Path) -> None:
+    path = tmp_path / "pages.jsonl"
+    path.write_text("{}")
+    wanted = r"pages\.jsonl: no corpus: it is a file, wanted a directory\nhint: a corpus is a dir"
+    with pytest.raises(DocumentError, match=wanted):
+        Corpus(path)
+
+
 def test_it_is_not_overwritten(made: Made, tmp_path: Path) -> None:
     inputs, original, before = made
     path = tmp_path / "a.roughly"

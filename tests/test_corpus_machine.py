@@ -98,7 +98,7 @@ class CorpusMachine(RuleBasedStateMachine):
             for key in self.model
             if any(named(key[0], name) for name in names) and date in (None, key[1])
         ]
-        there = {name for name in names if any(named(id, name) for id, _ in self.model)}
+        there = {name for name in names if any(named(id, name) for id, _ in gone)}
         removed = self.corpus.remove(names, date)
         for key in gone:
             del self.model[key]

@@ -14,7 +14,7 @@ from bench.lost import moves as bench_moves
 from bench.lost import taken_away
 from roughly.corpus.assignment import assign
 from roughly.corpus.commonness import Scan
-from roughly.corpus.evidence import Evidence, gather
+from roughly.corpus.evidence import Evidence, gather, sketches_of
 from roughly.corpus.likeness import last_name, nearness, same_name
 from roughly.corpus.lost import Move, lost_page, lost_pages
 from roughly.corpus.sweeps import NOWHERE, make_sweeps, read_sweeps
@@ -197,7 +197,7 @@ def web(*sweeps: dict[str, str]) -> tuple:
 
 
 def trace(made: tuple, path: str):
-    page_rows = made[1].row[made[1].pages.index(SITE + path)]
+    page_rows = made[1].row[made[1].pages.to_pylist().index(SITE + path)]
     return lost_page(*made, int(page_rows.max()))
 
 
@@ -269,7 +269,7 @@ def test_sweeps() -> None:
     dates = ["2026-01-01T10:00:00", "2026-02-01", None, None, "2026-01-01T12:00:00", "2026-02"]
     made = make_sweeps(rows, ids, dates)
     assert made.dates == ["undated", "2026-01-01", "2026-02", "2026-02-01"]
-    assert made.pages == ["http://a.example/", "b", "b#2"]
+    assert made.pages.to_pylist() == ["http://a.example/", "b", "b#2"]
     # Of one sweep the latest document of a page.
     assert made.row.tolist() == [
         [NOWHERE, 4, NOWHERE, 1],
@@ -281,6 +281,24 @@ def test_sweeps() -> None:
     assert made.rows_of(1).tolist() == [4]
     assert made.versions(0).tolist() == [NOWHERE, 4, NOWHERE, 1]
     assert made.elsewhere(np.array([2, 0]), 1).tolist() == [NOWHERE, 4]
+
+
+def test_numbers_of_pages() -> None:
+    made = make_sweeps(np.array([1, 4]), ["http://a.example/x", "b"], [None, None])
+    assert (made.name(1), made.name(4)) == ("http://a.example/x", "b")
+    assert made.numbers(["b", "HTTP://a.example/./x", "b"]).tolist() == [1, 0, 1]
+    assert made.numbers([]).tolist() == []
+
+
+def test_sketches_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roughly.corpus.evidence._PARTS", 2)
+    made = collection([(f"d{n}", None, words(n, 3 * n)) for n in range(30)], part_rows=4)
+    for rows in (np.arange(30), np.array([29, 3, 3, 17, 0, 8]), np.zeros(0, np.int64)):
+        values, offsets = sketches_of(made, rows)
+        assert len(offsets) == len(rows) + 1 and offsets[-1] == len(values)
+        for place, row in enumerate(rows.tolist()):
+            own = made.sketch_elements(np.array([row]))[0]
+            assert values[offsets[place] : offsets[place + 1]].tolist() == own.tolist()
 
 
 def test_sweep_of_a_date() -> None:

@@ -125,6 +125,7 @@ def test_what_is_canonical_stays_so(text: str) -> None:
 def test_clean_urls_need_no_work(text: str) -> None:
     if _CLEAN.fullmatch(text):
         assert str(split_url(text)) == text
+        assert split_url(text) == split_url(text.encode())  # which takes the long way
         assert loose_url(text) == _loose(split_url(text))
 
 

@@ -138,6 +138,10 @@ _PATH_SESSION = re.compile(
 def split_url(url: str | bytes) -> Address:
     """The parts of a URL, or of an address without a scheme, which is one of the Web. Bytes may be
     in any encoding."""
+    if isinstance(url, str) and _CLEAN.fullmatch(url):
+        clean_scheme, _, clean_rest = url.partition("://")
+        clean_host, _, clean_path = clean_rest.partition("/")
+        return Address(clean_scheme, clean_host, "", f"/{clean_path}", None, None)
     raw = url if isinstance(url, bytes) else url.encode("utf-8", "surrogatepass")
     raw = raw.strip(bytes(range(0x21)))
     raw = raw.translate(None, b"\t\n\r")

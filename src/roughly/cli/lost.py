@@ -24,6 +24,7 @@ unless it contains several."""
 EPILOG = """\
 examples:
   roughly lost site.roughly https://example.com/old/page
+  roughly lost site.roughly https://example.com/old/page --exact
   roughly lost site.roughly --all --from 2026-01-01 --to 2026-07-01
   roughly lost site.roughly --all --json > moves.jsonl
   roughly lost site.roughly --all --redirects nginx --confidence 0.9 > moved.conf
@@ -63,6 +64,11 @@ def add_parser(subparsers: Any) -> None:
     )
     add = parser.add_argument_group("what it shows").add_argument
     add_period(parser)
+    add(
+        "--exact",
+        action="store_true",
+        help="count resemblance and containment on the stored text, not on sketches",
+    )
     add("--json", action="store_true", help="a JSON object a move")
     add("-o", "--output", metavar="FILE", help="where the redirect rules go (default: stdout)")
     add("--force", action="store_true", help="overwrite FILE")
@@ -122,7 +128,7 @@ def _all(corpus: Corpus, arguments: argparse.Namespace) -> int:
     from roughly.corpus.redirect import redirect_rules
     from roughly.report.change_lines import move_lines
 
-    moves = corpus.moves(arguments.begin, arguments.end, arguments.by)
+    moves = corpus.moves(arguments.begin, arguments.end, arguments.by, exact=arguments.exact)
     if arguments.redirects:
         least = float(Fraction(arguments.confidence or _SURE))
         # Of a page that was split no single place is the new one.
@@ -158,7 +164,7 @@ def _all(corpus: Corpus, arguments: argparse.Namespace) -> int:
 def _one(corpus: Corpus, arguments: argparse.Namespace) -> int:
     from roughly.report.change_lines import trace_lines
 
-    trace = corpus.lost(arguments.url, arguments.by)
+    trace = corpus.lost(arguments.url, arguments.by, exact=arguments.exact)
     if trace is None:
         say(
             f"{printable(arguments.url)}: not known: no sweep of this corpus has it\n"

@@ -23,8 +23,11 @@ examples:
   roughly remove web.roughly --date 2026-11-15 a b c
   roughly remove web.roughly - < ids.txt
 
-Names that no document has are told, and are no error unless --strict asks for it.
-Exit status: 0 done, 2 error."""
+Names that no document has, or none of that date, are told, and are no error unless
+--strict asks for it. Exit status: 0 done, 1 nothing was there to remove, 2 error."""
+
+NOTHING = 1
+_SHOWN = 5
 
 
 def add_parser(subparsers: Any) -> None:
@@ -82,15 +85,17 @@ def run(arguments: argparse.Namespace) -> int:
                 }
             )
         )
+    status = NOTHING if removed.missing and not removed.documents else 0
     if arguments.quiet:
-        return 0
-    for name in removed.missing[:5]:
-        say(f"{printable(name)}: no such document")
-    if len(removed.missing) > 5:
-        say(f"and {len(removed.missing) - 5:,} more that are not there")
+        return status
+    of_date = f" of {arguments.date}" if arguments.date else ""
+    for name in removed.missing[:_SHOWN]:
+        say(f"{printable(name)}: not in the corpus: no such document{of_date}")
+    if len(removed.missing) > _SHOWN:
+        say(f"and {len(removed.missing) - _SHOWN:,} more that are not there")
     if removed.stale:
         say(stale_note(arguments.corpus, removed.stale))
     if not arguments.json:
         print(f"removed {counted(removed.documents, 'document')}")
         print(f"{printable(arguments.corpus)} has {counted(len(corpus), 'document')}")
-    return 0
+    return status

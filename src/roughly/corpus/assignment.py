@@ -112,7 +112,7 @@ def assign(
     claims: list[Claim] = []
     for old in range(lost):
         pair = joined.get(old, given.get(old))
-        parts = _parts(evidence, found, by_old[old], pair, given, there_already)
+        parts = _parts(evidence, found, by_old[old], pair, holder, there_already)
         if len(parts) > 1:
             covered = min(1.0, float(found.contained[parts].sum()))
             sure = _probability((covered / even) ** 2)
@@ -161,19 +161,19 @@ def _parts(
     found: Strengths,
     pairs: Sequence[int],
     pair: int | None,
-    given: dict[int, int],
+    holder: dict[int, int],
     there_already: npt.NDArray[np.bool_],
 ) -> list[int]:
-    """The pairs of a split page with its parts, the largest first; fewer than two if it was not."""
+    """The pairs of a split page with its parts, the largest first; fewer than two if it was not. A
+    page that has another holder is no part of it."""
     if pair is not None and (evidence.identical[pair] or found.contained[pair] >= _WHOLE):
         return []
-    taken = {int(evidence.new[p]) for p in given.values() if p != pair}
     parts = [
         p
         for p in pairs
         if found.made_of[p] >= _PART
         and found.contained[p] >= _SECOND_PART
-        and int(evidence.new[p]) not in taken
+        and holder.get(int(evidence.new[p]), pair) == pair
         and not there_already[evidence.new[p]]
     ]
     return sorted(parts, key=lambda p: (-found.contained[p], int(evidence.new[p])))

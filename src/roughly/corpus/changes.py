@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from roughly.corpus.lost import Move
 from roughly.corpus.sweeps import Rows, Sweeps
-from roughly.url import page_of, server_of
+from roughly.url import server_of
 
 # Bins of resemblance between versions that differ: 0 to 0.1, ..., 0.9 to 1.
 BINS = 10
@@ -304,15 +304,16 @@ def _survival(sweeps: Sweeps, moves: Sequence[Sequence[Move]]) -> list[tuple[str
         return []
     there = sweeps.present
     first = np.flatnonzero(there[:, 0])
-    numbers = {page: number for number, page in enumerate(sweeps.pages)}
     # Where each page is now, by the moves so far.
     place: list[int | None] = [*first.tolist()]
     found = [(sweeps.dates[0], len(first), len(first))]
     for begin in range(len(sweeps) - 1):
         to: dict[int, int] = {}
-        for move in moves[begin]:
-            if move.new is not None:
-                to.setdefault(numbers[page_of(move.old)], numbers[page_of(move.new)])
+        found_again = [(move.old, move.new) for move in moves[begin] if move.new is not None]
+        olds = sweeps.numbers([old for old, _ in found_again]).tolist()
+        news = sweeps.numbers([new for _, new in found_again]).tolist()
+        for old, new in zip(olds, news, strict=True):
+            to.setdefault(old, new)
         place = [page if page is None or there[page, begin + 1] else to.get(page) for page in place]
         at_url = int(there[first, begin + 1].sum())
         anywhere = sum(page is not None for page in place)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Rows = npt.NDArray[np.int64]
 Values = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.int32]
 
 # What more documents of a sweep have is common: nobody asks how common, nor who has it.
 COMMON = 32
@@ -31,7 +32,7 @@ _LOOKED_UP = 1024
 class Counter(Protocol):
     """Tells how common elements are."""
 
-    def count(self, elements: Values, place: Rows | None = None) -> tuple[Rows, Rows, Rows]:
+    def count(self, elements: Values, place: Rows | None = None) -> tuple[Counts, Counts, Counts]:
         """For ascending elements: how many documents of the earlier and of the later sweep have
         each (two rows of counts, exact up to COMMON); and, of documents with a place (of every row
         a number, or -1), which elements are whose: positions of elements, and places. Common
@@ -52,13 +53,13 @@ class Scan:
     def backwards(self) -> Scan:
         return Scan(self.collection, self.new, self.old)
 
-    def count(self, elements: Values, place: Rows | None = None) -> tuple[Rows, Rows, Rows]:
+    def count(self, elements: Values, place: Rows | None = None) -> tuple[Counts, Counts, Counts]:
         collection = self.collection
-        counts = np.zeros((2, len(elements)), np.int64)
+        counts: Counts = np.zeros((2, len(elements)), np.int32)
         member = np.zeros((2, len(collection)), bool)
         member[0, self.old] = True
         member[1, self.new] = True
-        hits, holders = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        hits, holders = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
         told_by = min(24, max(16, len(elements).bit_length() + 4))
         shift = np.uint64(collection.parameters.bits - told_by)
         first_bits = np.zeros(1 << told_by, bool)
@@ -77,11 +78,11 @@ class Scan:
             at = at[known]
             row = begin + np.searchsorted(offsets[: end - begin + 1], some[known], "right") - 1
             for sweep in (0, 1):
-                counts[sweep] += np.bincount(at[member[sweep, row]], minlength=len(elements))
+                np.add.at(counts[sweep], at[member[sweep, row]], 1)
             if place is not None:
                 wanted = (place[row] >= 0) & (counts[1, at] <= COMMON)
-                hits.append(at[wanted])
-                holders.append(place[row[wanted]])
+                hits.append(at[wanted].astype(np.int32))
+                holders.append(place[row[wanted]].astype(np.int32))
             collection.release()
         return counts, np.concatenate(hits), np.concatenate(holders)
 
@@ -98,8 +99,8 @@ class LookUp:
     def backwards(self) -> LookUp:
         return LookUp(self.searcher, self.number, self.end, self.begin)
 
-    def count(self, elements: Values, place: Rows | None = None) -> tuple[Rows, Rows, Rows]:
-        counts = np.zeros((2, len(elements)), np.int64)
+    def count(self, elements: Values, place: Rows | None = None) -> tuple[Counts, Counts, Counts]:
+        counts: Counts = np.zeros((2, len(elements)), np.int32)
         total = np.zeros(len(elements), np.int64)
         for shelf in self.searcher.shelves:
             total += shelf.index.postings(elements)
@@ -118,8 +119,7 @@ class LookUp:
         at, row = few[table[:, 0]], table[:, 1].astype(np.int64)
         for n, sweep in enumerate((self.begin, self.end)):
             counts[n, few] = 0
-            counts[n] += np.bincount(at[self.number[row] == sweep], minlength=len(elements))
-        if place is None:
-            return counts, np.zeros(0, np.int64), np.zeros(0, np.int64)
-        wanted = place[row] >= 0
-        return counts, at[wanted], place[row[wanted]]
+            np.add.at(counts[n], at[self.number[row] == sweep], 1)
+        wanted = np.flatnonzero(place[row] >= 0) if place is not None else np.zeros(0, np.int64)
+        holders = place[row[wanted]] if place is not None else wanted
+        return counts, at[wanted].astype(np.int32), holders.astype(np.int32)

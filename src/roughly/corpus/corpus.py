@@ -337,21 +337,29 @@ class Corpus:
 
         return cluster_of(self.collection, self.clusters(threshold), url)
 
-    def lost(self, url: str, by: Period = "day") -> Trace | None:
+    def lost(
+        self, url: str, by: Period = "day", *, exact: bool = False, threads: int | None = None
+    ) -> Trace | None:
         """Where a page is now; None if no sweep has it. Documents of one day, month or year are
-        one sweep."""
+        one sweep. With `exact` resemblance and containment are counted on the stored text."""
         from roughly.corpus.over_time import lost
 
-        return lost(self.collection, url, by)
+        return lost(self.collection, url, by, exact, threads_or_all(threads))
 
     def moves(
-        self, begin: str | None = None, end: str | None = None, by: Period = "day"
+        self,
+        begin: str | None = None,
+        end: str | None = None,
+        by: Period = "day",
+        *,
+        exact: bool = False,
+        threads: int | None = None,
     ) -> list[Move]:
         """What became of every page that vanished between two sweeps; the last two unless their
-        dates are given."""
+        dates are given. `exact` as for `lost`."""
         from roughly.corpus.over_time import moves
 
-        return moves(self.collection, begin, end, by)
+        return moves(self.collection, begin, end, by, exact, threads_or_all(threads))
 
     def urls(self, date: str | None = None, by: Period = "day") -> list[str]:
         """The ids of all pages of one sweep, the last unless its date is given."""

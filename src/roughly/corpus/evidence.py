@@ -23,7 +23,7 @@ from roughly.corpus.commonness import COMMON
 from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
-    from roughly.corpus.commonness import Counter
+    from roughly.corpus.commonness import Counter, Counts
     from roughly.storage.collection import Collection
 
 Rows = npt.NDArray[np.int64]
@@ -35,9 +35,11 @@ CANDIDATES = 16
 # A page shares at least this much with a candidate: less is no evidence under any rule.
 _LEAST_SHARE = 0.04
 # Lost documents that are looked for at once: what they share decides how much memory it takes.
-_AT_ONCE = 1 << 13
+_AT_ONCE = 1 << 11
+# Parts whose sketches are read together.
+_PARTS = 8
 # Elements that are expanded at once.
-_STEP = 1 << 20
+_STEP = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +60,10 @@ class Evidence:
     def __len__(self) -> int:
         return len(self.old)
 
-    @property
-    def resemblance(self) -> Floats:
-        """Estimates, unweighted."""
-        found: Floats = self.shared / np.maximum(1, self.old_kept + self.new_kept - self.shared)
-        return found
-
-    @property
-    def containment(self) -> Floats:
-        """Of the old in the new one, unweighted."""
-        found: Floats = self.shared / np.maximum(1, self.old_kept)
-        return found
+    def estimates(self, pair: int) -> tuple[float, float]:
+        """The resemblance of a pair, and how much of the old one is in the new one; unweighted."""
+        shared, old, new = (int(n[pair]) for n in (self.shared, self.old_kept, self.new_kept))
+        return round(shared / max(1, old + new - shared), 4), round(shared / max(1, old), 4)
 
 
 def gather(collection: Collection, counter: Counter, lost: Rows, sought: Rows) -> Evidence:
@@ -92,7 +87,7 @@ def _gather(
 ) -> Evidence:
     """Of some of the lost documents, the first of which has that position."""
     old = sketches_of(collection, lost)
-    elements = np.unique(old[0])
+    elements = _distinct(old[0])
     place = _places(len(collection), sought)
     counts, hits, holders = counter.count(elements, place)
     weights = _weights(counts)
@@ -103,7 +98,7 @@ def _gather(
     pairs = np.unique(np.concatenate([pairs, copies]), axis=0)
     some, inverse = np.unique(pairs[:, 1], return_inverse=True)
     new = sketches_of(collection, sought[some])
-    new_elements = np.unique(new[0])
+    new_elements = _distinct(new[0])
     new_weights = _weights(counter.count(new_elements)[0])
     measured = _measure(
         (*old, weights[np.searchsorted(elements, old[0])], collection.level[lost]),
@@ -137,17 +132,31 @@ def refuse_minima(collection: Collection) -> None:
 
 def sketches_of(collection: Collection, rows: Rows) -> tuple[Values, Rows]:
     """The sketches of some rows: their elements, and where each begins in them."""
-    found: list[Values] = [np.zeros(0, np.uint64)] * len(rows)
-    parts = rows // collection.part_rows
-    for part in np.unique(parts).tolist():
-        values, offsets = collection.chunk(part)
-        for position in np.flatnonzero(parts == part).tolist():
-            row = int(rows[position]) - part * collection.part_rows
-            found[position] = np.array(values[offsets[row] : offsets[row + 1]])
+    order = np.argsort(rows, kind="stable")
+    values, lengths = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
+    # Some parts at a time, so that their files do not stay in memory.
+    group = rows[order] // (collection.part_rows * _PARTS)
+    for some in np.split(rows[order], np.flatnonzero(np.diff(group)) + 1):
+        own, offsets = collection.sketch_elements(some)
         collection.release()
-    lengths = np.fromiter((len(one) for one in found), np.int64, len(found))
-    values = np.concatenate(found) if found else np.zeros(0, np.uint64)
-    return values, np.concatenate(([0], np.cumsum(lengths)))
+        values.append(own)
+        lengths.append(np.diff(offsets))
+    found, length = np.concatenate(values), np.concatenate(lengths)
+    if not (np.diff(order) > 0).all():
+        # From the order of rows to that which was asked for.
+        begins = (np.cumsum(length) - length)[np.argsort(order)]
+        length = length[np.argsort(order)]
+        ends = np.cumsum(length)
+        found = found[np.arange(len(found)) + np.repeat(begins - (ends - length), length)]
+    return found, np.concatenate(([0], np.cumsum(length)))
+
+
+def _distinct(values: Values) -> Values:
+    """Each once, ascending. (NumPy's own way takes ten times as long.)"""
+    ordered = np.sort(values)
+    is_first = np.ones(len(ordered), bool)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    return ordered[is_first]
 
 
 def _places(length: int, rows: Rows) -> Rows:
@@ -157,7 +166,7 @@ def _places(length: int, rows: Rows) -> Rows:
     return place
 
 
-def _weights(counts: npt.NDArray[np.int64]) -> Floats:
+def _weights(counts: Counts) -> Floats:
     common = counts.max(axis=0)
     weights: Floats = np.where(common <= COMMON, 1 / np.maximum(1.0, common) ** 2, 0.0)
     return weights
@@ -167,8 +176,8 @@ def _propose(
     old: tuple[Values, Rows],
     elements: Values,
     weights: Floats,
-    hits: Rows,
-    holders: Rows,
+    hits: Counts,
+    holders: Counts,
     sought: int,
 ) -> Rows:
     """Pairs that share something rare: of each old document the few that share most."""

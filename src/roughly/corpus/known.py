@@ -37,10 +37,14 @@ class Known:
         found[which[same]] = True
         return found
 
-    def rows_named(self, names: list[str]) -> tuple[Rows, list[str]]:
-        """The rows of all documents with these ids, or URLs of the same page, ascending; and the
-        names that none has."""
+    def rows_named(self, names: list[str], date: str | None = None) -> tuple[Rows, list[str]]:
+        """The rows of all documents with these ids, or URLs of the same page, ascending, or only
+        those of one date; and the names that none of them has."""
         which, rows = self._candidates(pa.array(names, pa.string()))
+        if date is not None:
+            dates = self._collection.take("date", rows)
+            of_date = np.asarray(pc.fill_null(pc.equal(dates, date), False))
+            which, rows = which[of_date], rows[of_date]
         ids = self._collection.take("id", rows).to_pylist()
         same = np.array(
             [

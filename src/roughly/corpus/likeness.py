@@ -12,6 +12,9 @@ _WORD = re.compile(r"[a-z0-9]+|[^\x00-\x7f]+")
 # Last names that say nothing: the directory's is taken.
 _INDEX = {"index", "default", "home", "welcome", "main"}
 
+# URLs that are remembered: each is held against several others in turn.
+_RECENT = 1 << 12
+
 
 def same_name(one: str, other: str) -> bool:
     """Whether the paths end in the same name, directories' index files and extensions aside."""
@@ -19,7 +22,7 @@ def same_name(one: str, other: str) -> bool:
     return bool(name) and name == last_name(other)
 
 
-@lru_cache(1 << 16)
+@lru_cache(_RECENT)
 def last_name(url: str) -> str:
     """The last name of a path that says something, in lower case; empty if there is none."""
     path, query = _path(url)
@@ -35,13 +38,13 @@ def nearness(one: str, other: str) -> float:
     return shared + (_host(one) == _host(other))
 
 
-@lru_cache(1 << 16)
+@lru_cache(_RECENT)
 def _words(url: str) -> frozenset[str]:
     path, query = _path(url)
     return frozenset(_WORD.findall(f"{path} {query}"))
 
 
-@lru_cache(1 << 16)
+@lru_cache(_RECENT)
 def _host(url: str) -> str | None:
     return split_url(url).host if is_url(url) else None
 

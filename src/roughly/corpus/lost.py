@@ -37,7 +37,7 @@ class Move:
     old: str  # URL
     new: str | None  # None if gone
     kind: Kind
-    resemblance: float | None  # of the old document and the new one, estimated
+    resemblance: float | None  # of the old document and the new one; estimated, or counted
     containment: float | None  # share of the old one that is in the new one
     confidence: float
 
@@ -92,22 +92,33 @@ class Trace:
         ]
 
 
+# Rows of documents before and after -> their resemblances, and how much of the former is in the
+# latter.
+Measuring = Callable[[Rows, Rows], list[tuple[float, float]]]
+
+
 def lost_pages(
-    collection: Collection, pages: Pages, begin: int, end: int, even: float = EVEN
+    collection: Collection,
+    pages: Pages,
+    begin: int,
+    end: int,
+    even: float = EVEN,
+    measuring: Measuring | None = None,
 ) -> list[Move]:
     """What became of every page of one sweep that a later one has not, in order of URL. `even` is
-    the strength at which a claim is as likely wrong as right."""
+    the strength at which a claim is as likely wrong as right; `measuring` measures what is claimed,
+    which is estimated unless given."""
     if not begin < end:
         raise ParameterError(
             f"dates: not in order: {pages.dates[begin]} to {pages.dates[end]}",
             hint="give the earlier one to --from",
         )
     old, sought = pages.rows_of(begin), pages.rows_of(end)
-    step = _Step(collection, pages, begin, end, Scan(collection, old, sought))
+    step = _Step(collection, pages, begin, end, Scan(collection, old, sought), measuring)
     lost = step.vanished(old)
     evidence = step.evidence(lost, sought)
     claims = assign(evidence, len(lost), *step.circumstances(evidence, lost, sought), even)
-    moves = [step.move(claim, lost, sought, evidence) for claim in claims]
+    moves = step.moves(claims, lost, sought, evidence)
     return sorted(moves, key=lambda move: move.old)  # parts stay in their order
 
 
@@ -116,9 +127,11 @@ def lost_page(
     pages: Pages,
     row: int,
     counter: Callable[[int, int], Counter] | None = None,
+    measuring: Measuring | None = None,
 ) -> Trace:
     """Follows one page, of which a row is some version, to the latest sweep. `counter` makes what
-    counts elements of two sweeps; unless given, everything is read for that."""
+    counts elements of two sweeps; unless given, everything is read for that. For `measuring` see
+    `lost_pages`."""
     if counter is None:
 
         def counter(begin: int, end: int) -> Counter:
@@ -132,7 +145,7 @@ def lost_page(
     while at < len(pages.dates) - 1:
         # The first of the sweeps that come, as some may have missed it.
         later = (
-            _Step(collection, pages, at, end, counter(at, end)).follow(current)
+            _Step(collection, pages, at, end, counter(at, end), measuring).follow(current)
             for end in range(at + 1, len(pages.dates))
         )
         step, places = next((each for each in later if each is not None), (None, []))
@@ -155,12 +168,17 @@ def lost_page(
         pages.dates[-1],
         pages.dates[int(seen[changes[-1]])] if changes else None,
         steps,
-        _summary(collection, pages, int(rows[-1]), places, steps),
+        _summary(collection, pages, int(rows[-1]), places, steps, measuring),
     )
 
 
 def _summary(
-    collection: Collection, pages: Pages, row: int, places: Sequence[int], steps: Sequence[Step]
+    collection: Collection,
+    pages: Pages,
+    row: int,
+    places: Sequence[int],
+    steps: Sequence[Step],
+    measuring: Measuring | None,
 ) -> list[Move]:
     """All steps as one: as sure as all of them together, and as much the same as all of them."""
     name = pages.name(row)
@@ -171,11 +189,14 @@ def _summary(
     for step in steps:
         sure *= step.moves[0].confidence
         kind = step.moves[0].kind if step.moves[0].kind != "same" else kind
-    found = []
-    for place in places:
-        resemblance, containment = compare_rows(collection, row, place)
-        found.append(Move(name, pages.name(place), kind, resemblance, containment, round(sure, 3)))
-    return found
+    if measuring is None:
+        measures = [compare_rows(collection, row, place) for place in places]
+    else:
+        measures = measuring(np.full(len(places), row), np.array(places, np.int64))
+    return [
+        Move(name, pages.name(place), kind, *measured, round(sure, 3))
+        for place, measured in zip(places, measures, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +208,7 @@ class _Step:
     begin: int
     end: int
     counter: Counter
+    measuring: Measuring | None = None
 
     def vanished(self, rows: Rows) -> Rows:
         """Those of the earlier sweep whose page the later one has not."""
@@ -204,26 +226,32 @@ class _Step:
         there = np.zeros(len(sought), bool)
         some = np.unique(evidence.new)
         there[some] = self.pages.elsewhere(sought[some], self.begin) != NOWHERE
-        urls = [
-            (self.pages.name(int(lost[old])), self.pages.name(int(sought[new])))
-            for old, new in zip(evidence.old.tolist(), evidence.new.tolist(), strict=True)
-        ]
-        names = np.fromiter((same_name(*pair) for pair in urls), bool, len(urls))
-        near = np.fromiter((nearness(*pair) for pair in urls), np.float64, len(urls))
+        names, near = np.zeros(len(evidence), bool), np.zeros(len(evidence))
+        for pair in range(len(evidence)):
+            one = self.pages.name(int(lost[evidence.old[pair]]))
+            other = self.pages.name(int(sought[evidence.new[pair]]))
+            names[pair], near[pair] = same_name(one, other), nearness(one, other)
         return there, names, near
 
-    def move(self, claim: Claim, lost: Rows, sought: Rows, evidence: Evidence) -> Move:
-        old = self.pages.name(int(lost[claim.old]))
-        if claim.new is None or claim.pair is None:
-            return Move(old, None, "gone", None, None, claim.confidence)
-        return Move(
-            old,
-            self.pages.name(int(sought[claim.new])),
-            claim.kind,
-            round(float(evidence.resemblance[claim.pair]), 4),
-            round(float(evidence.containment[claim.pair]), 4),
-            claim.confidence,
-        )
+    def moves(
+        self, claims: Sequence[Claim], lost: Rows, sought: Rows, evidence: Evidence
+    ) -> list[Move]:
+        """What is claimed, in its order."""
+        pairs = [claim.pair for claim in claims if claim.pair is not None]
+        if self.measuring is None:
+            measures = [evidence.estimates(pair) for pair in pairs]
+        else:
+            measures = self.measuring(lost[evidence.old[pairs]], sought[evidence.new[pairs]])
+        measured = iter(measures)
+        found = []
+        for claim in claims:
+            old = self.pages.name(int(lost[claim.old]))
+            if claim.new is None or claim.pair is None:
+                found.append(Move(old, None, "gone", None, None, claim.confidence))
+                continue
+            new = self.pages.name(int(sought[claim.new]))
+            found.append(Move(old, new, claim.kind, *next(measured), claim.confidence))
+        return found
 
     def follow(self, row: int) -> tuple[Step, list[int]] | None:
         """Where the page of one row went, and the rows of all places. Others that might have gone
@@ -251,10 +279,8 @@ class _Step:
             return None
         named = {claim.new for claim in claims}
         others = [c for c in chances(evidence, position, there, names) if c.new not in named]
-        moves, alternatives = (
-            [self.move(claim, lost, sought, evidence) for claim in some_claims]
-            for some_claims in (claims, others[:_ALTERNATIVES])
-        )
+        moves = self.moves(claims, lost, sought, evidence)
+        alternatives = self.moves(others[:_ALTERNATIVES], lost, sought, evidence)
         dates = self.pages.dates
         step = Step(dates[self.begin], dates[self.end], moves, alternatives)
         return step, [int(sought[claim.new]) for claim in claims if claim.new is not None]

@@ -109,6 +109,11 @@ def read_manifest(directory: Path) -> Manifest:
         raise DocumentError(
             f"{printable(str(directory))}: no corpus: there is no {MANIFEST}", hint=hint
         ) from None
+    except NotADirectoryError:
+        raise DocumentError(
+            f"{printable(str(directory))}: no corpus: it is a file, wanted a directory",
+            hint="a corpus is a directory, made with: roughly cluster INPUT... -o CORPUS",
+        ) from None
     except OSError as error:
         raise DocumentError(f"{printable(str(path))}: cannot read: {reason(error)}") from error
     try:

@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from roughly.corpus.collapse import Group, Result, collapse_results
 from roughly.corpus.evidence import refuse_minima
+from roughly.corpus.forests import sketcher_for
 from roughly.corpus.history import History, read_changes, read_history
 from roughly.corpus.lookup import (
     NamedDocument,
@@ -20,9 +23,11 @@ from roughly.corpus.lookup import (
     Names,
     named_documents,
 )
-from roughly.corpus.lost import Move, Trace, lost_page, lost_pages
-from roughly.corpus.sweeps import Period, read_sweeps
+from roughly.corpus.lost import Measuring, Move, Trace, lost_page, lost_pages
+from roughly.corpus.sweeps import Period, Rows, read_sweeps
 from roughly.errors import ParameterError
+from roughly.verification.contents import StoredContents
+from roughly.verification.exact import Verifier
 
 if TYPE_CHECKING:
     from roughly.clustering.clusters import Clusters
@@ -51,22 +56,31 @@ def cluster_of(collection: Collection, clusters: Clusters, url: str) -> list[Nam
     return named_documents(collection, clusters.rows_beside(known[-1].row))
 
 
-def lost(collection: Collection, url: str, by: Period = "day") -> Trace | None:
-    """Where a page is now; None if no sweep has it."""
+def lost(
+    collection: Collection, url: str, by: Period = "day", exact: bool = False, threads: int = 1
+) -> Trace | None:
+    """Where a page is now; None if no sweep has it. `exact`: measured on the stored text."""
     refuse_minima(collection)
+    measuring = _by_text(collection, threads) if exact else None
     names = Names(collection)
     known = names.documents(url)
     if not known:
         return None
     pages = NamedPages(collection, names, by)
-    return lost_page(collection, pages, known[-1].row, pages.counter)
+    return lost_page(collection, pages, known[-1].row, pages.counter, measuring)
 
 
 def moves(
-    collection: Collection, begin: str | None, end: str | None, by: Period = "day"
+    collection: Collection,
+    begin: str | None,
+    end: str | None,
+    by: Period = "day",
+    exact: bool = False,
+    threads: int = 1,
 ) -> list[Move]:
     """What became of every page that vanished between two sweeps; the last two unless given."""
     refuse_minima(collection)
+    measuring = _by_text(collection, threads) if exact else None
     sweeps = read_sweeps(collection, by)
     if len(sweeps) < 2:
         raise ParameterError(
@@ -77,7 +91,32 @@ def moves(
     first = last - 1 if begin is None else sweeps.index(begin)
     if begin is None and first < 0:
         first = 0
-    return lost_pages(collection, sweeps, first, last)
+    return lost_pages(collection, sweeps, first, last, measuring=measuring)
+
+
+def _by_text(collection: Collection, threads: int) -> Measuring:
+    """Measures pairs of documents on all their shingles."""
+    if not collection.has_text:
+        raise ParameterError(
+            "exact: not to be had: the corpus was made without text",
+            hint="leave out --exact, or make the corpus anew without --no-text",
+        )
+    verifier = Verifier(
+        collection, StoredContents(collection), sketcher_for(collection.parameters), threads
+    )
+
+    def measuring(old: Rows, new: Rows) -> list[tuple[float, float]]:
+        verifier.prepare(np.unique(np.concatenate((old, new))))
+        counts = (each.tolist() for each in verifier.count(old, new))
+        # Two documents without a shingle are the same.
+        return [
+            (round(common / (a + b - common), 4), round(common / max(a, 1), 4))
+            if a + b
+            else (1.0, 1.0)
+            for common, a, b in zip(*counts, strict=True)
+        ]
+
+    return measuring
 
 
 def urls(collection: Collection, date: str | None = None, by: Period = "day") -> list[str]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow.compute as pc
 
 from roughly.clustering.clock import Clock
 from roughly.clustering.sketching import Progress, no_progress
@@ -19,7 +18,7 @@ from roughly.corpus.manifest import checksum_of
 from roughly.corpus.snapshot import write_removed
 from roughly.documents.file import printable
 from roughly.errors import ParameterError
-from roughly.storage.collection import Collection, Rows
+from roughly.storage.collection import Collection
 
 if TYPE_CHECKING:
     from roughly.corpus.change import Change
@@ -30,16 +29,8 @@ class Removed:
     """What was removed."""
 
     documents: int = 0
-    missing: list[str] = field(default_factory=list)  # names that no document has
+    missing: list[str] = field(default_factory=list)  # names that no document has, of that date
     stale: list[str] = field(default_factory=list)  # tables that told of the state before
-
-
-def _of_date(collection: Collection, rows: Rows, date: str | None) -> Rows:
-    if date is None:
-        return rows
-    same = pc.fill_null(pc.equal(collection.take("date", rows), date), False)
-    found: Rows = rows[np.asarray(same)]
-    return found
 
 
 def remove_documents(
@@ -54,11 +45,11 @@ def remove_documents(
 ) -> Removed:
     """Removes all documents of these ids, or those of one date."""
     before, manifest = change.before.collection, change.before.manifest
-    rows, missing = Known(before).rows_named(list(dict.fromkeys(names)))
-    rows = _of_date(before, rows, date)
+    rows, missing = Known(before).rows_named(list(dict.fromkeys(names)), date)
     if strict and missing:
         raise ParameterError(
-            f"{printable(missing[0])}: cannot remove: no such document",
+            f"{printable(missing[0])}: cannot remove: no such document"
+            + (f" of {date}" if date else ""),
             hint="without strict (--strict) it is told and left out",
         )
     removed = Removed(len(rows), missing)

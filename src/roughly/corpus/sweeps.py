@@ -2,8 +2,8 @@
 
 A sweep is everything of one date, cut to a day, a month or a year; undated documents are a sweep
 before all others. A page is what one canonical URL named over time. A page that a sweep has more
-than once, as under `id#2`, counts once, by its latest document. Everything here is in memory: some
-dozens of bytes a document.
+than once, as under `id#2`, counts once, by its latest document. Everything here is in memory, as
+columns: some dozens of bytes a document beside its id and its URL.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from roughly.errors import ParameterError
 from roughly.url import page_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from roughly.storage.collection import Collection
 
 Rows = npt.NDArray[np.int64]
@@ -26,6 +28,9 @@ Period = Literal["day", "month", "year"]
 
 # Characters of an ISO date.
 _LENGTH = {"day": 10, "month": 7, "year": 4}
+
+# Ids that are read at once.
+_AT_ONCE = 1 << 14
 
 UNDATED = "undated"
 NOWHERE = -1
@@ -56,10 +61,11 @@ class Sweeps:
     """Who was where when: all pages."""
 
     dates: list[str]  # of the sweeps, ascending; UNDATED is first
-    pages: list[str]  # canonical URLs, in order of their first row
+    pages: pa.Array  # canonical URLs, in order of their first row
     row: Rows  # of every page (first axis) in every sweep (second), or NOWHERE
-    names: dict[int, str]  # of rows: the id as it was added
     page: Rows  # of every row the number of its page, or NOWHERE
+    rows: Rows  # that are there, ascending
+    ids: pa.Array  # of these, as they were added
 
     def __len__(self) -> int:
         return len(self.dates)
@@ -98,7 +104,17 @@ class Sweeps:
 
     def name(self, row: int) -> str:
         """The id of a row as it was added."""
-        return self.names[row]
+        found: str = self.ids[int(np.searchsorted(self.rows, row))].as_py()
+        return found
+
+    def numbers(self, names: Sequence[str]) -> Rows:
+        """Of ids, the numbers of their pages."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        wanted = pa.array([page_of(name) for name in names], pa.string())
+        found: Rows = pc.index_in(wanted, self.pages).to_numpy().astype(np.int64)
+        return found
 
 
 def sweep_numbers(
@@ -123,35 +139,55 @@ def sweep_numbers(
 def read_sweeps(collection: Collection, period: Period = "day") -> Sweeps:
     """The sweeps of everything that is there."""
     rows = collection.live_rows.astype(np.int64)
-    return make_sweeps(
-        rows,
-        collection.take("id", rows).to_pylist(),
-        collection.take("date", rows).to_pylist(),
-        period,
-    )
+    return make_sweeps(rows, collection.take("id", rows), collection.take("date", rows), period)
 
 
 def make_sweeps(
-    rows: Rows, ids: Sequence[str], dates: Sequence[str | None], period: Period = "day"
+    rows: Rows,
+    ids: pa.Array | Sequence[str],
+    dates: pa.Array | Sequence[str | None],
+    period: Period = "day",
 ) -> Sweeps:
-    """Sweeps of documents with these rows, ids and dates."""
-    length = _LENGTH[period]
-    short = ["" if date is None else date[:length] for date in dates]
-    known = sorted(set(short))
-    number = {date: n for n, date in enumerate(known)}
-    pages: dict[str, int] = {}
-    places: dict[tuple[int, int], tuple[str, int]] = {}
-    names = {}
-    of_row = np.full(int(rows.max(initial=-1)) + 1, NOWHERE, np.int64)
-    for row, name, date, cut in zip(rows.tolist(), ids, dates, short, strict=True):
-        names[row] = name
-        page = pages.setdefault(page_of(name), len(pages))
-        of_row[row] = page
-        key, own = (page, number[cut]), (date or "", row)
-        # The latest of a sweep; of one moment the first.
-        if key not in places or own[0] > places[key][0]:
-            places[key] = own
+    """Sweeps of documents with these rows, which ascend, ids and dates."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ids = ids if isinstance(ids, pa.Array) else pa.array(ids, pa.string())
+    dates = dates if isinstance(dates, pa.Array) else pa.array(dates, pa.string())
+    rows = np.asarray(rows, np.int64)
+    moment, _ = _ranked(pc.fill_null(dates, ""))
+    sweep, known = _ranked(pc.utf8_slice_codeunits(pc.fill_null(dates, ""), 0, _LENGTH[period]))
+    page, pages = _numbered(ids)
+    # The latest of a page in a sweep; of one moment the first.
+    order = np.lexsort((rows, -moment, sweep, page))
+    first = np.ones(len(order), bool)
+    first[1:] = (np.diff(page[order]) != 0) | (np.diff(sweep[order]) != 0)
+    chosen = order[first]
     table = np.full((len(pages), len(known)), NOWHERE, np.int64)
-    for (page, sweep), (_, row) in places.items():
-        table[page, sweep] = row
-    return Sweeps([date or UNDATED for date in known], list(pages), table, names, of_row)
+    table[page[chosen], sweep[chosen]] = rows[chosen]
+    of_row = np.full(int(rows.max(initial=-1)) + 1, NOWHERE, np.int64)
+    of_row[rows] = page
+    return Sweeps([date or UNDATED for date in known], pages, table, of_row, rows, ids)
+
+
+def _ranked(values: pa.Array) -> tuple[Rows, list[str]]:
+    """Of strings that often repeat: the rank of each, and all of them, ascending."""
+    encoded = values.dictionary_encode()
+    known: list[str] = encoded.dictionary.to_pylist()
+    order = sorted(range(len(known)), key=known.__getitem__)
+    rank = np.zeros(len(known), np.int64)
+    rank[order] = np.arange(len(known))
+    return rank[encoded.indices.to_numpy()], [known[n] for n in order]
+
+
+def _numbered(ids: pa.Array) -> tuple[Rows, pa.Array]:
+    """The number of each id's page, and all pages in order of their first id."""
+    import pyarrow as pa
+
+    # By stretches: strings of Python's take several times as much.
+    named = [
+        pa.array([page_of(name) for name in ids[begin : begin + _AT_ONCE].to_pylist()], pa.string())
+        for begin in range(0, len(ids), _AT_ONCE)
+    ]
+    encoded = pa.chunked_array(named, pa.string()).combine_chunks().dictionary_encode()
+    return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,11 @@ _MOST_SETTLED = 100
 _MOST_HELD = 1 << 24
 # Equal sketches whose canonical forms are compared, to tell lexical from shingle equivalence.
 _MOST_EQUAL = 4096
+
+# Matches that are named one by one.
+_FEW_ROWS = 64
+# Kinds that are known by a hash of the whole document, not by samples.
+_SAME_SHINGLES = ("identical", "lexical")
 
 
 def _no_progress(name: str, total: int | None, unit: str) -> Callable[[int], None]:
@@ -298,8 +303,7 @@ def _named(
     counts: _Counts,
     kinds: dict[int, Kind],
 ) -> list[Match]:
-    ids = collection.take("id", counts.rows).to_pylist()
-    dates = collection.take("date", counts.rows).to_pylist()
+    ids, dates = (_strings(collection, name, counts.rows) for name in ("id", "date"))
     sizes = searcher.sizes(counts.rows)
     near = _reaching(counts, Rule(rule.threshold or DEFAULT_THRESHOLD, None))
     matches = []
@@ -313,10 +317,18 @@ def _named(
             if near[i]:
                 kind = "near"
         measures = _estimates(query, common, sampled, of_query, of_found, size, exactly)
-        if kind in ("identical", "lexical"):  # whose shingles are the same, whatever was sampled
-            measures = _whole(measures)
+        if kind in _SAME_SHINGLES:
+            one = Estimate(1.0, 1.0, 1.0, sampled)
+            measures = one, measures[1] and one, measures[2] and one
         matches.append(Match(row, ids[i], dates[i], kind, *measures, exactly))
     return matches
+
+
+def _strings(collection: Collection, name: str, rows: Numbers) -> list[Any]:
+    if len(rows) <= _FEW_ROWS:
+        return collection.values(name, rows)
+    found: list[Any] = collection.take(name, rows).to_pylist()
+    return found
 
 
 def _estimates(
@@ -345,14 +357,6 @@ def _estimates(
         containment_interval(common, of_query, query.size, size),
         containment_interval(common, of_found, size, query.size),
     )
-
-
-def _whole(
-    measures: tuple[Estimate, Estimate | None, Estimate | None],
-) -> tuple[Estimate, Estimate | None, Estimate | None]:
-    first, *others = (m and Estimate(1.0, 1.0, 1.0, m.samples) for m in measures)
-    assert first is not None
-    return first, others[0], others[1]
 
 
 def _exact(part: int, whole: int) -> Estimate:

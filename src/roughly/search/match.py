@@ -18,7 +18,7 @@ WHOLE = 0.8
 @dataclass(frozen=True, slots=True)
 class Match:
     """A document that was found. Measures are estimates with 95% intervals; where the text was
-    looked at, they are exact, and the intervals have no width."""
+    looked at, or is the same, they are exact, and the intervals have no width."""
 
     row: int  # in the collection
     id: str
