@@ -102,7 +102,7 @@ test-all: check ## the checks and the tests with full counts; ROUGHLY_REQUIRE=a,
 
 # ROUGHLY_KILLS: how often a process that writes to a growing index is killed.
 .PHONY: soak
-soak: build ## hours: a writer killed 10,000 times, after which nothing may be missing
+soak: build ## a quarter of an hour: a writer killed 10,000 times, after which nothing may be missing
 	@ROUGHLY_TESTS=all ROUGHLY_KILLS=$${ROUGHLY_KILLS:-10000} $(BIN)/pytest tests/test_seen.py -k killed $(ARGS)
 
 .PHONY: format

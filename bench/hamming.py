@@ -107,7 +107,7 @@ def run_index(stored_count: int, folder: Path) -> Section:
         section.checks += check_index(
             name, lambda x, f=find: f(x).tolist(), stored, k, min(count, 200)
         )
-        offsets, _ = index.find_many(random_simhashes(count, 4))
+        offsets, _ = index.find(random_simhashes(count, 4))
         chance = expected(len(stored), count, k)
         section.checks.append(
             Check(

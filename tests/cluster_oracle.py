@@ -10,16 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
+from urllib.parse import urlsplit
 
 from hypothesis import strategies as st
 
 from roughly import Sketcher
 from roughly.clustering.settings import Settings
+from roughly.condition import Condition
 from roughly.sketch import SketchBatch
 from tests.test_join import elements_at, expected_hubs, pair_counts
 
 Row = tuple[int, int, int, int]
-Document = dict[str, Any]  # id, text, date
+Document = dict[str, Any]  # id, text, date, perhaps language
+Comparable = Callable[[int, int], bool]
 
 
 # --- collections ---------------------------------------------------------------------------------
@@ -111,15 +114,66 @@ def document_order(documents: list[Document]) -> list[Document]:
     return sorted(documents, key=lambda d: (d["date"] or "", d["id"].encode()))
 
 
-def equivalence(texts: list[str], sketches: SketchBatch) -> tuple[list[int], list[str | None]]:
-    """Representatives and kinds: the same tokens first, then the same sketch of 20 or more."""
-    forms = [canonical(text) for text in texts]
+@dataclass
+class Facts:
+    """What a condition looks at, of documents in document order."""
+
+    condition: Condition
+    size: list[int]
+    simhash: list[int | None]
+    category: list[str]
+
+    @classmethod
+    def of(cls, documents: list[Document], sketches: SketchBatch, condition: Condition) -> "Facts":
+        """By the definitions in docs/methods.md."""
+        count = len(documents)
+        simhash: list[int | None] = [None] * count
+        if (simhasher := condition.simhasher) is not None:
+            simhash = [simhasher.simhash(d["text"], "text") for d in documents]
+        category = [""] * count
+        if condition.within == "host":
+            category = [urlsplit(d["id"]).hostname or "" for d in documents]
+        elif condition.within is not None:
+            category = [d.get(condition.within) or "" for d in documents]
+        return cls(condition, [s.size for s in sketches], simhash, category)
+
+    def distance(self, a: int, b: int) -> int | None:
+        one, two = self.simhash[a], self.simhash[b]
+        return None if one is None or two is None else (one ^ two).bit_count()
+
+    def comparable(self, a: int, b: int) -> bool:
+        condition = self.condition
+        small, large = sorted((self.size[a], self.size[b]))
+        if self.category[a] != self.category[b]:
+            return False
+        if condition.size_ratio is not None and small < condition.size_ratio * large:
+            return False
+        distance = self.distance(a, b)
+        return condition.method != "both" or (
+            distance is not None and distance <= condition.distance
+        )
+
+
+def equivalence(
+    texts: list[str], sketches: SketchBatch, facts: Facts
+) -> tuple[list[int], list[str | None]]:
+    """Representatives and kinds: the same tokens first, then the same sketch of 20 or more. Only
+    documents of one category are equivalent; where simhashes count, those with the same sketch must
+    have the same of these too, and by simhashes alone the same sketch is no reason."""
+    forms = [
+        (canonical(text), category) for text, category in zip(texts, facts.category, strict=True)
+    ]
     of_form = [forms.index(form) for form in forms]
-    keys = [(s.fingerprints.tolist(), s.size) for s in sketches]
+    keys = [
+        (s.fingerprints.tolist(), s.size, facts.category[n], facts.simhash[n])
+        for n, s in enumerate(sketches)
+    ]
+    by_sketch = facts.condition.method != "simhash"
     representative = []
     for number in of_form:
         same = [n for n in range(len(texts)) if of_form[n] == n and keys[n] == keys[number]]
-        representative.append(same[0] if len(sketches[number]) >= 20 else number)
+        rich = len(sketches[number]) >= 20 and by_sketch
+        representative.append(same[0] if rich else number)
     kind: list[str | None] = []
     for number, first in enumerate(representative):
         if number == first:
@@ -127,7 +181,7 @@ def equivalence(texts: list[str], sketches: SketchBatch) -> tuple[list[int], lis
         elif texts[number] == texts[first]:
             kind.append("identical")
         elif forms[number] == forms[first]:
-            kind.append("lexical" if forms[number] else "empty")
+            kind.append("lexical" if forms[number][0] else "empty")
         else:
             kind.append("shingle")
     return representative, kind
@@ -184,8 +238,38 @@ def enough(sketches: SketchBatch, rows: list[int], a: int, b: int) -> bool:
     return count >= 10 or count == smaller.size
 
 
+def comparable_hubs(
+    hubs: list[int | None], rows: list[int], comparable: Comparable
+) -> list[int | None]:
+    """A document keeps its hub only if the two are comparable."""
+    return [
+        hub if hub is not None and comparable(rows[hub], rows[i]) else None
+        for i, hub in enumerate(hubs)
+    ]
+
+
+def simhash_hubs(facts: Facts, rows: list[int], least: int) -> list[int | None]:
+    """The first of all documents with the same simhash and category, and size if that counts, where
+    these are many."""
+
+    def key(row: int) -> tuple[Any, ...]:
+        sized = facts.condition.size_ratio is not None
+        return facts.simhash[row], facts.category[row], facts.size[row] if sized else 0
+
+    hubs: list[int | None] = []
+    for i, row in enumerate(rows):
+        same = [j for j, other in enumerate(rows) if key(other) == key(row)]
+        there = facts.simhash[row] is not None and len(same) >= least
+        hubs.append(same[0] if there and same[0] != i else None)
+    return hubs
+
+
 def inside_masses(
-    sketches: SketchBatch, rows: list[int], hubs: list[int | None], wanted: Settings
+    sketches: SketchBatch,
+    rows: list[int],
+    hubs: list[int | None],
+    wanted: Settings,
+    facts: Facts,
 ) -> list[Row]:
     """The pairs with a common hub that are found at a rung: 0.1, 0.2, ... above the threshold,
     among those that have a hub or are one, by the hubs that they have there."""
@@ -193,13 +277,16 @@ def inside_masses(
     rung = wanted.threshold + Fraction(1, 10)
     while rung < 1 and any(hub is not None for hub in hubs):
         members = sorted({d for i, hub in enumerate(hubs) if hub is not None for d in (i, hub)})
-        inner = expected_hubs(sketches, rung, wanted.mass, [rows[m] for m in members])
+        some = [rows[m] for m in members]
+        inner = expected_hubs(sketches, rung, wanted.mass, some, facts.category)
+        inner = comparable_hubs(inner, some, facts.comparable)
         for j, b in enumerate(members):
             for i, a in enumerate(members[:j]):
                 before = hubs[a] is not None and hubs[a] == hubs[b]
                 still = inner[i] is not None and inner[i] == inner[j]
                 counted = pair_counts(sketches, rows[a], rows[b], "resemblance")
-                if before and not still and counted and counted[0] >= rung * counted[1]:
+                good = before and not still and facts.comparable(rows[a], rows[b])
+                if good and counted and counted[0] >= rung * counted[1]:
                     found.append((a, b, *counted))
         hubs = [None] * len(rows)
         for i, hub in enumerate(inner):
@@ -212,14 +299,18 @@ def expect(documents: list[Document], sketcher: Sketcher, wanted: Settings) -> E
     ordered = document_order(documents)
     texts = [d["text"] for d in ordered]
     sketches = sketcher.sketch_batch(texts, "text")
-    representative, kind = equivalence(texts, sketches)
+    facts = Facts.of(ordered, sketches, wanted.condition)
+    representative, kind = equivalence(texts, sketches, facts)
     rows = sorted(set(representative))
     floors = {"resemblance": wanted.floor}
     if wanted.containment_floor is not None:
         floors["containment"] = wanted.containment_floor
     hubs: list[int | None] = [None] * len(rows)
     if wanted.method == "join":
-        hubs = expected_hubs(sketches, wanted.threshold, wanted.mass, rows)
+        hubs = expected_hubs(sketches, wanted.threshold, wanted.mass, rows, facts.category)
+        hubs = comparable_hubs(hubs, rows, facts.comparable)
+    elif wanted.method == "hamming":
+        hubs = simhash_hubs(facts, rows, wanted.mass.least_frequency)
     pairs: dict[str, list[Row]] = {}
     everything: dict[str, list[Row]] = {}
     for measure, floor in floors.items():
@@ -228,12 +319,14 @@ def expect(documents: list[Document], sketcher: Sketcher, wanted: Settings) -> E
             counts = expanded(sketches, rows, wanted.cut_off)
         elif wanted.method == "super":
             counts, floor = super_counts(sketches, wanted), Fraction(0)
+        elif wanted.method == "hamming":
+            counts = lambda a, b: agreeing_bits(facts, a, b)  # noqa: E731
         else:
             counts = lambda a, b, measure=measure: pair_counts(sketches, a, b, measure)  # noqa: E731
         found = []
         for b in range(len(rows)):
             for a in range(b):
-                counted = counts(rows[a], rows[b])
+                counted = counts(rows[a], rows[b]) if facts.comparable(rows[a], rows[b]) else None
                 if counted and counted[0] >= floor * counted[1]:
                     found.append((a, b, *counted))
         if measure == "containment":
@@ -245,14 +338,20 @@ def expect(documents: list[Document], sketcher: Sketcher, wanted: Settings) -> E
             (a, b, common, sampled)
             for a, b, common, sampled in found
             if (hubs[a] is None or hubs[a] != hubs[b])
+            and (wanted.method != "hamming" or hubs[b] == a or hubs[a] is hubs[b] is None)
         )
     if wanted.method == "join":
         pairs["resemblance"] = sorted(
-            [*pairs["resemblance"], *inside_masses(sketches, rows, hubs, wanted)]
+            [*pairs["resemblance"], *inside_masses(sketches, rows, hubs, wanted, facts)]
         )
     links = {m: maximum_forest(found, len(rows)) for m, found in pairs.items()}
     ids = [d["id"] for d in ordered]
     return Expected(ids, representative, kind, rows, hubs, pairs, everything, links)
+
+
+def agreeing_bits(facts: Facts, a: int, b: int) -> tuple[int, int] | None:
+    distance = facts.distance(a, b)
+    return None if distance is None else (64 - distance, 64)
 
 
 def share(counts: tuple[int, int] | None) -> float:

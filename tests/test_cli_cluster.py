@@ -94,6 +94,7 @@ def test_what_is_shown(shell: Shell, folder: Path) -> None:
     assert names == {
         *("corpus.json", "segments", "forest", "lock", "report.html"),
         *("documents.parquet", "clusters.parquet", "pairs.parquet"),
+        *("results.json", "results.json.crc32c"),
     }
     report = (folder / "c.roughly" / "report.html").read_text()
     assert report.lower().startswith("<!doctype html>") and "w20" in report
@@ -108,6 +109,8 @@ def test_json(made: Shell) -> None:
             "weakest_link": 11 / 21,
             "smallest_resemblance": 11 / 21,
             "mass": False,
+            "same_site_pairs": 0,
+            "cross_site_pairs": 0,
             "members": ["a", "b", "c"],
         },
         {
@@ -117,6 +120,8 @@ def test_json(made: Shell) -> None:
             "weakest_link": 1.0,
             "smallest_resemblance": 1.0,
             "mass": False,
+            "same_site_pairs": 0,
+            "cross_site_pairs": 0,
             "members": ["d", "e"],
         },
     ]

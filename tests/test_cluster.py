@@ -158,6 +158,8 @@ def test_kinds() -> None:
             "resemblance": 29 / 31,
             "containment": None,
             "mass": False,
+            "distance": None,
+            "same_site": None,
         }
     ]
 

@@ -18,7 +18,7 @@ from roughly.clustering.clusters import Clusters
 from roughly.clustering.join import MassRule
 from roughly.clustering.run import Outcome, run_phases
 from roughly.clustering.settings import Settings, settings_for
-from roughly.clustering.sketching import plain_skipped, read_skipped
+from roughly.clustering.sketching import attributes_of, plain_skipped, read_skipped
 from roughly.documents import open_documents
 from roughly.storage.segment import SegmentWriter
 from roughly.storage.steps import Steps
@@ -67,7 +67,9 @@ def run(
     text: bool = False,
 ) -> Clusters:
     way = way or Way()
-    opened = open_documents(documents, content_type="text")
+    condition = wanted.condition
+    opened = open_documents(documents, content_type="text", category_field=condition.category_field)
+    simhasher = condition.simhasher
     with Steps(directory, {"settings": wanted.to_dict()}, durable=False) as steps:
         with SegmentWriter(
             directory / "segments" / "000001",
@@ -75,8 +77,12 @@ def run(
             text=text,
             steps=steps,
             part_rows=way.part_rows,
+            attributes=attributes_of(opened, simhasher),
         ) as writer:
             for batch in opened:
+                if simhasher is not None:
+                    made = simhasher.simhash_documents(batch, way.threads).to_arrow()
+                    batch = batch.append_column("simhash", made)
                 for begin in range(0, len(batch), way.batch_rows):
                     some = batch.slice(begin, way.batch_rows)
                     writer.add(some, sketcher.sketch_documents(some, way.threads).columns)
@@ -154,9 +160,9 @@ def assert_tables(found: Clusters, expected: Expected, documents: list[Document]
             assert row["containment"] == inside
             # As floats: a share that is a third must not pass for less than a third.
             if found.containment is not None and not same and near < float(found.threshold):
-                if inside >= found.containment:
+                if inside >= float(found.containment):
                     kind = "contained"
-                elif contained(sketches, first, own) >= found.containment:
+                elif contained(sketches, first, own) >= float(found.containment):
                     kind = "contains"
         assert row["date"] == ordered[number]["date"]
         assert row["representative"] == expected.ids[first]

@@ -12,6 +12,7 @@ import pytest
 from roughly import Corpus, Sketcher
 from roughly.errors import DamageError, MismatchError, RoughlyError
 from tests.optional import FULL
+from tests.test_cli import roughly as command
 from tests.test_corpus_crash import documents, shown
 
 
@@ -119,6 +120,38 @@ def test_a_cut_file_is_named(made: tuple[Path, Any], tmp_path: Path) -> None:
             check(path, file, wanted, "missing")
         file.write_bytes(data)
     assert problems_of(path) == "" and answers(path) == wanted
+
+
+def test_tables_and_the_report_are_verified(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("".join(f'{{"text": "a b c {n}"}}\n' for n in range(9)))
+    assert command("cluster", "a.jsonl", "-o", "c.roughly", cwd=tmp_path).returncode == 0
+    path = tmp_path / "c.roughly"
+    assert problems_of(path) == ""
+    for name in ("documents.parquet", "clusters.parquet", "pairs.parquet", "report.html"):
+        data = (path / name).read_bytes()
+        flipped = bytearray(data)
+        flipped[len(data) // 2] ^= 4
+        for spoilt in (bytes(flipped), data[:-1], data + b"x"):
+            (path / name).write_bytes(spoilt)
+            assert f"{name}: damaged" in problems_of(path)
+        (path / name).unlink()
+        assert f"{name}: damaged" in problems_of(path)
+        run = command("verify", "c.roughly", cwd=tmp_path)
+        assert run.returncode == 2 and f"{name}: damaged".encode() in run.stdout
+        (path / name).write_bytes(data)
+    for name in ("results.json", "results.json.crc32c"):
+        data = (path / name).read_bytes()
+        for at in range(len(data)):
+            flipped = bytearray(data)
+            flipped[at] ^= 1
+            (path / name).write_bytes(flipped)
+            assert "results.json" in problems_of(path)
+        (path / name).write_bytes(data)
+    (path / "pairs.parquet").unlink()
+    assert command("cluster", "c.roughly", cwd=tmp_path).returncode == 0  # makes it again
+    assert problems_of(path) == ""
+    Corpus(path).remove(["a.jsonl#1"])
+    assert not (path / "results.json").exists() and problems_of(path) == ""
 
 
 def test_files_of_another_state_are_noticed(made: tuple[Path, Any], tmp_path: Path) -> None:

@@ -16,9 +16,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from roughly import Corpus, Sketcher
 from roughly.clustering.settings import settings_for
+from roughly.condition import METHODS, NO_CONDITION, Condition, make_condition
 from roughly.corpus.creation import make_empty
 from roughly.url import is_url, page_of
-from tests.cluster_oracle import document_order, expect
+from tests.cluster_oracle import Facts, document_order, expect
 from tests.optional import FULL
 
 Key = tuple[str, str | None]
@@ -38,43 +39,62 @@ def text(seed: int, edits: int) -> str:
 
 
 texts = st.builds(text, st.integers(0, 4), st.integers(0, 6))
+LANGUAGES = [None, "en", "de"]
 documents = st.lists(
-    st.tuples(st.sampled_from(NAMES), st.sampled_from(DATES), texts),
+    st.tuples(st.sampled_from(NAMES), st.sampled_from(DATES), texts, st.sampled_from(LANGUAGES)),
     min_size=1,
     max_size=5,
     unique_by=lambda document: document[0],
 )
 
 
+CONDITIONS = [
+    NO_CONDITION,
+    NO_CONDITION,
+    make_condition("both", 6),
+    make_condition("both", 10, "0.7", "language"),
+    make_condition("simhash", 6, within="host"),
+    make_condition("simhash", 8, "0.7", "language"),
+    make_condition(size_ratio="0.9", within="host"),
+]
+
+
 class CorpusMachine(RuleBasedStateMachine):
-    """The model is a dict from keys to texts."""
+    """The model are two dicts, from keys to texts and to languages."""
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.mkdtemp()
         self.path = Path(self.folder) / "c.roughly"
         self.model: dict[Key, str] = {}
+        self.language: dict[Key, str | None] = {}
 
     @initialize(
         select=st.sampled_from(["all", "adaptive:8", "mod:2"]),
         containment=st.sampled_from([None, "0.8"]),
         kept=st.booleans(),
+        condition=st.sampled_from(CONDITIONS),
     )
-    def create(self, select: str, containment: str | None, kept: bool) -> None:
+    def create(
+        self, select: str, containment: str | None, kept: bool, condition: Condition
+    ) -> None:
         self.sketcher = Sketcher(w=2, select=select)
-        self.wanted = settings_for(self.sketcher.parameters, THRESHOLD, FLOOR, containment)
+        of_pairs: Any = (THRESHOLD, FLOOR, containment)
+        if condition.method == "simhash":
+            of_pairs = ()
+        self.wanted = settings_for(self.sketcher.parameters, *of_pairs, condition=condition)
         make_empty(self.path, self.sketcher, self.wanted, text=kept, force=False)
         self.corpus = Corpus(self.path)
         self.kept = kept
 
     @rule(batch=documents, date=st.sampled_from(DATES))
-    def add(self, batch: list[tuple[str, str | None, str]], date: str | None) -> None:
-        rows = [{"id": n, "date": d, "text": t} for n, d, t in batch]
+    def add(self, batch: list[tuple[str, str | None, str, str | None]], date: str | None) -> None:
+        rows = [{"id": n, "date": d, "text": t, "language": x} for n, d, t, x in batch]
         added = self.corpus.add(rows, date, content_type="text")
-        taken = {(n, d or date) for n, d, _ in batch}
+        taken = {(n, d or date) for n, d, _, _ in batch}
         renamed = 0
         given: dict[Key, str] = {}
-        for name, own, content in batch:
+        for name, own, content, language in batch:
             key, number = (name, own or date), 2
             if key in self.model or key in given:
                 renamed += 1
@@ -83,6 +103,7 @@ class CorpusMachine(RuleBasedStateMachine):
                 ):
                     number += 1
             given[key] = content
+            self.language[key] = language
         self.model |= given
         assert (added.documents, added.renamed) == (len(batch), renamed)
 
@@ -123,6 +144,49 @@ class CorpusMachine(RuleBasedStateMachine):
         values = [match.resemblance.value for match in found]
         assert values == sorted(values, reverse=True)
 
+    @rule(wanted=texts, language=st.sampled_from(LANGUAGES), k=st.integers(0, 10))
+    def find_by_the_condition(self, wanted: str, language: str | None, k: int) -> None:
+        """By every method that the corpus has simhashes for, and its own categories."""
+        stored = self.wanted.condition
+        within = stored.within
+        category = {None: None, "language": language or "", "host": "x.org"}[within]
+        methods = ("shingles",) if stored.simhash is None else METHODS
+        sketch = self.sketcher.sketch(wanted, "text")
+        for method in methods:
+            options: dict[str, Any] = {"size_ratio": "0.6", "within": within}
+            if method != "shingles":
+                options |= {"distance": k, "method": method}
+            asked = make_condition(**options)
+            query = {"id": f"http://{category}/", "text": wanted, "language": category}
+            keys = list(self.model)
+            everyone = [query] + [
+                {"id": key[0], "text": self.model[key], "language": self.language[key]}
+                for key in keys
+            ]
+            sketches = self.sketcher.sketch_batch([d["text"] for d in everyone], "text")
+            facts = Facts.of(everyone, sketches, asked)
+            near = {}
+            for number, key in enumerate(keys, 1):
+                distance = facts.distance(0, number)
+                if method == "simhash":
+                    good = distance is not None and distance <= k
+                else:
+                    other = sketches[number]
+                    same = wanted.split() == self.model[key].split()
+                    value = sketch.resemblance(other).value
+                    good = same or (len(sketch) > 0 and len(other) > 0 and value >= float(FLOOR))
+                if good and facts.comparable(0, number):
+                    near[key] = distance
+            if method != "simhash":
+                options |= {"threshold": FLOOR, "exact": False}
+            found = self.corpus.find(
+                wanted, limit=None, category=category, content_type="text", **options
+            )
+            assert {(match.id, match.date): match.distance for match in found} == near
+            if method == "simhash":
+                ranks = [(m.distance, -m.resemblance.value) for m in found]
+                assert ranks == sorted(ranks)  # type: ignore[type-var]
+
     @rule(seed=st.sampled_from([None, None, 7]))
     def compact(self, seed: int | None) -> None:
         if seed is not None and not self.kept:
@@ -142,8 +206,13 @@ class CorpusMachine(RuleBasedStateMachine):
     @rule(threshold=st.sampled_from([FLOOR, THRESHOLD, Fraction(4, 5)]))
     @precondition(lambda self: self.model)
     def cluster(self, threshold: Fraction) -> None:
-        rows = [{"id": n, "date": d, "text": t} for (n, d), t in self.model.items()]
+        rows = [
+            {"id": n, "date": d, "text": t, "language": self.language[n, d]}
+            for (n, d), t in self.model.items()
+        ]
         expected = expect(rows, self.sketcher, self.wanted)
+        if self.wanted.condition.method == "simhash":
+            threshold = max(threshold, self.wanted.threshold)
         found = self.corpus.clusters(threshold)
         assert found.ids.to_pylist() == expected.ids
         assert list(found) == expected.clusters(threshold, self.wanted.containment)

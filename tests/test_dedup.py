@@ -1,6 +1,7 @@
 """The dedup rule against a plain greedy over exact sets of shingles, on small collections."""
 
 import random
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -16,6 +17,7 @@ from roughly.deduplication import candidates
 from roughly.verification import window
 from tests.reference import measure, sketch
 from tests.reference.shingle import shingles
+from tests.reference.simhash import simhash
 from tests.reference.token import words
 
 SELECTIONS = ["all", "mod:2", "min:9", "adaptive:4", "adaptive:20", "adaptive:200"]
@@ -32,8 +34,18 @@ class Removal(NamedTuple):
     removed: str
     kept: str
     kind: str
-    resemblance: Fraction
+    resemblance: Fraction | None
     containment: Fraction | None
+    distance: int | None = None  # for methods that look at simhashes
+
+
+class Wanted(NamedTuple):
+    """A condition on pairs of documents, in plain words."""
+
+    method: str = "shingles"
+    distance: int = 3
+    size_ratio: Fraction | None = None
+    category: Callable[[Document], str] | None = None
 
 
 @st.composite
@@ -76,6 +88,7 @@ def greedy(
     keep: str,
     estimate: bool,
     known: int = 0,
+    wanted: Wanted = Wanted(),  # noqa: B008
 ) -> list[Removal]:
     """The rule of docs/dedup.md, a document after the other. The first `known` are those of a
     corpus, which come before the others and stay."""
@@ -88,6 +101,19 @@ def greedy(
     tokens = [words(each, "text") for each in data]
     sets = [set(shingles(each, parameters.w)) for each in tokens]
     sketches = [sketch.sketch(each, parameters) for each in data]
+    simhashes = [simhash(each) for each in tokens]
+
+    def far(new: int, old: int) -> int | None:
+        a, b = simhashes[new], simhashes[old]
+        return None if a is None or b is None else (a ^ b).bit_count()
+
+    def comparable(new: int, old: int) -> bool:
+        if wanted.size_ratio is not None:
+            sizes = sorted((len(sets[new]), len(sets[old])))
+            if sizes[0] < wanted.size_ratio * sizes[1]:
+                return False
+        bits = far(new, old)
+        return wanted.method == "shingles" or (bits is not None and bits <= wanted.distance)
 
     def pair(new: int, old: int) -> tuple[Fraction, Fraction | None] | None:
         """Resemblance, and containment of new in old, if the sketches call for them."""
@@ -113,6 +139,10 @@ def greedy(
     for new in (known + row for row in keep_order(documents[known:], keep)):
         best: tuple[Any, ...] | None = None
         for old in kept:
+            if wanted.category and wanted.category(documents[new]) != wanted.category(
+                documents[old]
+            ):
+                continue
             if not tokens[new] or not tokens[old]:
                 if data[new] == data[old] and best is None:
                     best = 2, Fraction(1), old, "identical", Fraction(1), Fraction(1)
@@ -121,6 +151,16 @@ def greedy(
                 kind = "identical" if data[new] == data[old] else "lexical"
                 if best is None or best[0] < 2:
                     best = 2, Fraction(1), old, kind, Fraction(1), Fraction(1)
+                continue
+            if not comparable(new, old):
+                continue
+            if wanted.method == "simhash":
+                # The shares are no reason but evidence, by sketches.
+                r = measure.estimate_resemblance(sketches[new], sketches[old])
+                c = measure.estimate_containment(sketches[new], sketches[old])
+                reason = 1, -(far(new, old) or 0), old, "near", r, c
+                if best is None or reason[:2] > best[:2]:
+                    best = reason
                 continue
             found = pair(new, old)
             if found is None:
@@ -138,7 +178,8 @@ def greedy(
             kept.append(new)
         else:
             _, _, old, kind, r, c = best
-            removals[new] = Removal(documents[new].id, documents[old].id, kind, r, c)
+            bits = None if wanted.method == "shingles" else far(new, old)
+            removals[new] = Removal(documents[new].id, documents[old].id, kind, r, c, bits)
     return [removals[row] for row in sorted(removals)]
 
 
@@ -151,8 +192,9 @@ def found_by(result: roughly.Deduplicated) -> list[Removal]:
             row["removed"],
             row["kept"],
             row["kind"],
-            ratio(row["resemblance"]) or Fraction(0),
+            ratio(row["resemblance"]),
             ratio(row["containment"]),
+            row.get("distance"),
         )
         for row in result.removals().to_pylist()
     ]

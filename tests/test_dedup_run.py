@@ -94,6 +94,21 @@ def test_what_a_kill_leaves_as_a_run_begins_or_ends(left: list[str], tmp_path: P
     assert not work.exists()
 
 
+def test_what_is_said_of_the_run(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{"text": "A"}\n')
+    run = command("dedup", "a.jsonl", "-o", "b.jsonl", "--json", "--explain", "1", cwd=tmp_path)
+    assert_error(run, "--explain: cannot stand beside --json", "leave out")
+    run = command("dedup", "a.jsonl", "-o", "b.jsonl", "--keep", "newest", cwd=tmp_path)
+    assert b"no document has a date: of those alike the first was kept" in run.stderr
+    (tmp_path / "c.jsonl").write_text('{"text": "a", "date": "2020"}\n{"text": "b"}\n')
+    run = command("dedup", "c.jsonl", "-o", "d.jsonl", "--keep", "newest", cwd=tmp_path)
+    assert run.returncode == 0 and b"no document has a date" not in run.stderr
+    whole = gzip.compress(b"".join(b'{"text": "word %d"}\n' % n for n in range(2000)))
+    (tmp_path / "e.jsonl.gz").write_bytes(whole[: len(whole) // 2])
+    run = command("dedup", "e.jsonl.gz", "-o", "f.jsonl", cwd=tmp_path)
+    assert b"stays in the output, except what could not be decompressed" in run.stderr
+
+
 @pytest.mark.parametrize("name", ["steps", "segment", "thesis.txt"])
 def test_a_directory_of_somebody_else_is_left_alone(name: str, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')

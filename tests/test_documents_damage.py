@@ -38,6 +38,33 @@ def ids_in(name: str, data: bytes, **options: Any) -> tuple[list[str], Any]:
 PACKERS = {"gz": gzip.compress, "zst": zstandard.compress}
 
 
+@pytest.mark.parametrize("name", ["a.csv.zst", "a.tsv.zst", "a.csv.gz"])
+@pytest.mark.parametrize("kept", [12, 300])
+def test_damage_before_the_first_row_is_told(name: str, kept: int) -> None:
+    rows = "".join(f"{n},{' '.join(WORDS[n * 60 : n * 60 + 60])}\n" for n in range(60))
+    whole = PACKERS[name.rpartition(".")[2]](f"id,text\n{rows}".encode())
+    found, documents = ids_in(name, whole[:kept])
+    assert len(found) <= 1
+    assert documents.skipped.reasons == {"damaged compression": 1}
+    with pytest.raises(DocumentError, match="damaged compression"):
+        ids_in(name, whole[:kept], strict=True)
+
+
+def test_a_row_that_is_neither_utf_8_nor_whole_costs_itself() -> None:
+    good = [f"d{n},text {n}\n".encode() for n in range(6)]
+    bad = [b"x,y,caf\xe9\n", b"only\xff\n"]
+    latin = [b"l,caf\xe9\n"]
+    data = b"".join([b"id,text\n", *good[:3], bad[0], *good[3:5], bad[1], *latin, good[5]])
+    found, documents = ids_in("r.csv", data)
+    assert found == ["d0", "d1", "d2", "d3", "d4", "l", "d5"]
+    assert documents.skipped.reasons == {"wrong number of fields": 2}
+    told = [str(unread) for unread in documents.skipped.first]
+    assert [line.partition("r.csv, ")[2] for line in told] == [
+        "row 4: wrong number of fields: 3, wanted 2",
+        "row 7: wrong number of fields: 1, wanted 2",
+    ]
+
+
 @given(st.sampled_from(sorted(PACKERS)), st.floats(0, 1), st.sampled_from([1000, 1 << 20]))
 def test_a_cut_costs_what_comes_after(end: str, share: float, batch_bytes: int) -> None:
     whole = PACKERS[end](b"".join(LINES[:60]))

@@ -14,7 +14,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roughly.documents import Documents, open_documents, selection
+from roughly.documents import Documents, open_documents
 from roughly.documents.selection import Places, read_selected
 from roughly.errors import DocumentError
 from tests.archive import members, page
@@ -96,10 +96,9 @@ def chosen(places: Places, rows: list[int]) -> Places:
     st.data(),
     st.sampled_from([1, 30, 1 << 20]),
     st.sampled_from([1, 30, 1 << 20]),
-    st.sampled_from([0, 20, 1 << 12]),
 )
 def test_what_was_read_before(
-    files: dict[str, list[Any]], data: st.DataObject, size: int, again: int, gap: int
+    files: dict[str, list[Any]], data: st.DataObject, size: int, again: int
 ) -> None:
     with tempfile.TemporaryDirectory(prefix="roughly-test-") as folder:
         for name, values in files.items():
@@ -108,9 +107,7 @@ def test_what_was_read_before(
         rows, places = first_reading(documents)
         wanted = data.draw(st.sets(st.integers(0, max(0, len(rows) - 1)))) if rows else set()
         numbers = sorted(wanted)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(selection, "_GAP_BYTES", gap)
-            batches = list(read_selected(documents, chosen(places, numbers), again))
+        batches = list(read_selected(documents, chosen(places, numbers), again))
         found = [row for batch in batches for row in batch.to_pylist()]
         assert found == [{n: rows[row][n] for n in ("content", "html")} for row in numbers]
         assert all(batch.num_rows for batch in batches)

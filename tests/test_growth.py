@@ -20,12 +20,14 @@ from roughly.clustering.frozen import Frequent, Heads
 from roughly.clustering.join import MassRule
 from roughly.clustering.run import Outcome, run_phases
 from roughly.clustering.settings import Settings, settings_for
+from roughly.condition import Condition, make_condition
 from roughly.corpus import forests, regrowth
 from roughly.corpus.creation import make_empty
 from roughly.storage.steps import Steps
 from roughly.verification.contents import StoredContents
 from roughly.verification.exact import Verifier
 from tests.cluster_oracle import collections
+from tests.optional import FULL
 
 Document = dict[str, Any]
 
@@ -67,9 +69,12 @@ def rows_of(outcome: Outcome, measure: Any) -> list[list[int]]:
     return sorted(row for table in outcome.pairs(measure) for row in table.tolist())
 
 
+NO_HEADS = Heads(np.zeros(0, np.uint64), np.zeros(0, np.uint32))
+
+
 def state(outcome: Outcome, folder: Path) -> dict[str, Any]:
     """Everything that a forest says."""
-    heads = Heads.load(folder)
+    heads = Heads.load(folder) if (folder / "heads.arrow").exists() else NO_HEADS
     return {
         "order": outcome.order.tolist(),
         "representative": outcome.groups.representative.tolist(),
@@ -83,10 +88,23 @@ def state(outcome: Outcome, folder: Path) -> dict[str, Any]:
     }
 
 
+conditions = st.sampled_from(
+    [
+        make_condition("both", 8),
+        make_condition("both", 10, "0.5", "language"),
+        make_condition("simhash", 8),
+        make_condition("simhash", 10, "0.5", "language"),
+        make_condition(size_ratio="0.9"),
+        make_condition(within="language"),
+    ]
+)
+
+
 def from_scratch(corpus: Corpus) -> dict[str, Any]:
     """The same of everything that is there, clustered at once by the corpus's frequencies."""
     wanted, collection = corpus.manifest.settings, corpus.collection
-    frequent = Frequent.load(corpus.forest)
+    by_simhash = wanted.method == "hamming"
+    frequent = None if by_simhash else Frequent.load(corpus.forest)
     verifier = None
     if wanted.exact:
         p = collection.parameters
@@ -181,6 +199,44 @@ def test_growing_equals_clustering_at_once(
                     left.pop(name, None)
             check(corpus)
         assert sorted(corpus.clusters().ids.to_pylist()) == sorted(left)
+
+
+@settings(max_examples=100 if FULL else 5)
+@given(histories(), conditions, rules, st.booleans(), st.randoms(use_true_random=False))
+def test_growing_under_a_condition(
+    changes: list[Any], condition: Condition, rule: MassRule, exact: bool, rng: Any
+) -> None:
+    """As above; and the simhashes and categories are those of the documents."""
+    sketcher = Sketcher(w=2, select="adaptive:20")
+    exact = exact and condition.method != "simhash"
+    wanted = settings_for(sketcher.parameters, exact=exact, condition=condition)
+    wanted = replace(wanted, mass=rule)
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr("os.fsync", lambda descriptor: None)
+        corpus = create(Path(folder) / "c", sketcher, wanted)
+        left: dict[str, Document] = {}
+        for change in [*changes, "compact", "seed"]:
+            if isinstance(change, str):
+                corpus.compact(None if change == "compact" else 7)
+            elif isinstance(change[0], dict):
+                change = [d | {"language": rng.choice(["en", "de", None])} for d in change]
+                corpus.add(change, content_type="text")
+                left |= {d["id"]: d for d in change}
+            else:
+                corpus.remove(change)
+                for name in change:
+                    left.pop(name, None)
+            check(corpus)
+            collection = corpus.collection
+            there = collection.live_rows.astype(np.int64)
+            documents = [left[name] for name in collection.take("id", there).to_pylist()]
+            if condition.simhasher is not None and documents:
+                simhashes = collection.take("simhash", there).to_pylist()
+                made = [condition.simhasher.simhash(d["text"], "text") for d in documents]
+                assert simhashes == made
+            if condition.within is not None and documents:
+                languages = collection.take("category", there).to_pylist()
+                assert languages == [d["language"] for d in documents]
 
 
 def family(number: int, edits: int = 0, words: int = 80) -> str:

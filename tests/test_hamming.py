@@ -101,7 +101,7 @@ def test_many(design: str, k: int, coding: str) -> None:
     assert index.design == design
     for x in [*values[490:510].tolist(), *values[12_000:12_040].tolist(), *random(20, 9).tolist()]:
         assert index.find(x).tolist() == near(values, x, k)
-    offsets, positions = index.find_many(values[:3000], threads=2)
+    offsets, positions = index.find(values[:3000], threads=2)
     for i in range(0, 3000, 100):
         assert positions[offsets[i] : offsets[i + 1]].tolist() == near(values, int(values[i]), k)
 
@@ -130,7 +130,7 @@ def test_pairs_of_every_difference() -> None:
         if design == "compact:1":
             continue
         index = roughly.HammingIndex([0xABCDEF0123456789], 3, design=design)
-        offsets, _ = index.find_many([0xABCDEF0123456789 ^ d for d in differences])
+        offsets, _ = index.find([0xABCDEF0123456789 ^ d for d in differences])
         assert offsets.tolist() == list(range(len(differences) + 1))
 
 
@@ -139,7 +139,7 @@ def test_chance_matches_are_as_many_as_expected(bits: int) -> None:
     """A binomial number of random simhashes is within k of a random one."""
     count, asked = (2_000_000, 3000) if FULL else (200_000, 600)
     index = roughly.HammingIndex(random(count, 1, bits), 3, bits=bits)
-    offsets, _ = index.find_many(random(asked, 2, bits))
+    offsets, _ = index.find(random(asked, 2, bits))
     ball = sum(comb(bits, ones) for ones in range(4))
     share = ball / 2**bits
     expected = asked * count * share
@@ -170,7 +170,7 @@ def test_loaded_into_memory(tmp_path: Path) -> None:
     roughly.HammingIndex(values, 3).save(tmp_path / "a")
     index = roughly.HammingIndex.open(tmp_path / "a", load=True)
     (tmp_path / "a").unlink()
-    offsets, positions = index.find_many(values[::1000] ^ np.uint64(0b101 << 40))
+    offsets, positions = index.find(values[::1000] ^ np.uint64(0b101 << 40))
     assert offsets.tolist() == list(range(601))
     assert positions.tolist() == list(range(0, 600_000, 1000))
     assert (index.simhashes() == values).all()

@@ -124,7 +124,7 @@ def test_missing_simhashes_are_nobody_s_match(tmp_path: Path) -> None:
         index = HammingIndex(form)
         assert index.find(0).tolist() == [1, 2]
         assert index.nearest(0b111) == (1, 7, 0)
-        offsets, positions = index.find_many([0, 2**63 - 1])
+        offsets, positions = index.find([0, 2**63 - 1])
         assert (offsets.tolist(), positions.tolist()) == ([0, 2, 2], [1, 2])
         index.save(tmp_path / "index")
         assert HammingIndex.open(tmp_path / "index").find(0).tolist() == [1, 2]

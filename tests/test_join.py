@@ -110,9 +110,14 @@ def every_pair(
 
 
 def expected_hubs(
-    batch: SketchBatch, threshold: Fraction, rule: MassRule, rows: list[int]
+    batch: SketchBatch,
+    threshold: Fraction,
+    rule: MassRule,
+    rows: list[int],
+    category: list[str] | None = None,
 ) -> list[int | None]:
-    """By the rule as docs/clustering.md states it."""
+    """By the rule as docs/clustering.md states it; `category` is of all rows of the batch."""
+    of_one = [""] * len(batch) if category is None else category
     elements = [[int(f) for f in batch[row].fingerprints] for row in rows]
     total = sum(map(len, elements))
     bits = min(max(total.bit_length() + 1, 16), 40)
@@ -138,7 +143,8 @@ def expected_hubs(
     for i in range(len(rows)):
         hub = None
         for key in keys[i]:
-            heads = [j for j in range(len(rows)) if key in keys[j]][: rule.heads]
+            alike = [j for j in range(len(rows)) if of_one[rows[j]] == of_one[rows[i]]]
+            heads = [j for j in alike if key in keys[j]][: rule.heads]
             for head in heads:
                 sizes = sorted((batch[rows[head]].size, batch[rows[i]].size))
                 if hub is None and head < i and sizes[0] >= threshold * sizes[1]:

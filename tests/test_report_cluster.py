@@ -410,6 +410,35 @@ def test_no_documents_and_one() -> None:
     assert "plot" not in found.attributes("class")
 
 
+def test_methods_and_sites() -> None:
+    """Near copies on two hosts: what the page tells of the condition and of sites."""
+    shared = " ".join(f"w{i}" for i in range(60))
+    documents = [
+        {"id": f"http://{host}.org/{n}", "text": f"{shared} x{n}"}
+        for n, host in enumerate(["a", "a", "b"])
+    ]
+    for options, words in (
+        ({"method": "simhash", "distance": 10}, "simhashes that differ in at most 10 bits lead"),
+        ({"method": "both", "distance": 10}, "Only pairs count whose simhashes differ in at most"),
+    ):
+        clusters = roughly.cluster(documents, size_ratio="0.5", **options)  # type: ignore[arg-type]
+        report = gather(clusters, timings=())
+        assert (report.same_site_pairs, report.cross_site_pairs, report.pairs) == (1, 2, 3)
+        assert sum(pairs for _, pairs in report.distances) == 3
+        assert dict(report.condition)["size ratio"] == 0.5
+        source, found = checked(report)
+        assert words in source
+        assert "Of the pairs that belong together 1 are same-site and 2 cross-site." in source
+        assert "distance" in found.attributes("id")
+        assert ("resemblance" in found.attributes("id")) == (options["method"] == "both")
+        by_hand = (
+            [len(clusters.at(distance=k)) for k in range(10, -1, -1)]
+            if (options["method"] == "simhash")
+            else [1]
+        )
+        assert [step.clusters for step in report.series][: len(by_hand)] == by_hand
+
+
 def test_unknown_columns_and_kinds_do_no_harm(report: ClusterReport) -> None:
     class Grown:
         """Clusters as they may be one day: more columns, other encodings, another kind."""
@@ -420,6 +449,8 @@ def test_unknown_columns_and_kinds_do_no_harm(report: ClusterReport) -> None:
             self.containment = self.containment_floor = None
             self.linkage, self.phases = "single", ()
             self.skipped, self.segment = found.skipped, found.segment
+            self.settings, self.distance = found.settings, found.distance
+            self.site_pairs = found.site_pairs
 
         def document_batches(self) -> list[pa.RecordBatch]:
             table = self.found.documents()

@@ -2,10 +2,12 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -127,61 +129,86 @@ def test_whatever_holds_simhashes(tmp_path: Path) -> None:
 
 # --- ends -----------------------------------------------------------------------------------------
 
-WRITER = """
-import sys
+# Has everything loaded, and for each line of its input makes a process that writes until it ends.
+NURSERY = """
+import os, sys
 import numpy as np
-import roughly
-directory, seed, memory = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-random = np.random.default_rng(seed)
-with roughly.SeenIndex(directory, 3, memory_simhashes=memory) as index:
-    print("open", flush=True)
-    while True:
-        values = random.integers(0, 2**64, random.integers(1, 50), np.uint64)
-        index.seen(values)
-        sys.stdout.write(values.tobytes().hex() + "\\n")
-        sys.stdout.flush()
+from roughly import SeenIndex
+
+def write(directory, seed, memory):
+    random = np.random.default_rng(int(seed))
+    with SeenIndex(directory, 3, memory_simhashes=int(memory)) as index:
+        while True:
+            values = random.integers(0, 2**64, random.integers(1, 50), np.uint64)
+            index.seen(values)
+            os.write(1, values.tobytes().hex().encode() + b"\\n")  # at once: it is short
+
+for line in sys.stdin:
+    if (child := os.fork()) == 0:
+        os.write(1, f"born {os.getpid()}\\n".encode())
+        write(*line.rstrip("\\n").split("\\t"))
+    _, status = os.waitpid(child, 0)
+    os.write(1, f"gone {os.waitstatus_to_exitcode(status)}\\n".encode())
 """
 
 
-def killed_writer(directory: Path, seed: int) -> list[int]:
-    """Runs a writer, kills it at some moment, and returns what its calls had returned."""
+def killed_writer(nursery: "subprocess.Popen[str]", directory: Path, seed: int) -> list[int]:
+    """Has a writer made, kills it at some moment, and returns what its calls had returned."""
     chance = random.Random(seed)
-    writer = subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(directory), str(seed), str(chance.choice([40, 400]))],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert writer.stdout is not None
-    assert writer.stdout.readline() == "open\n"
-    lines = []
-    timer = threading.Timer(chance.uniform(0, 0.15), writer.send_signal, [signal.SIGKILL])
+    assert nursery.stdin is not None and nursery.stdout is not None
+    nursery.stdin.write(f"{directory}\t{seed}\t{chance.choice([40, 400])}\n")
+    nursery.stdin.flush()
+    born, writer = nursery.stdout.readline().split()
+    assert born == "born"
+    timer = threading.Timer(chance.uniform(0, 0.1), os.kill, [int(writer), signal.SIGKILL])
     timer.start()
-    for line in writer.stdout:
-        if line.endswith("\n"):
-            lines.append(line)
+    returned: list[int] = []
+    while not (line := nursery.stdout.readline()).startswith("gone"):
+        assert line.endswith("\n")
+        returned += np.frombuffer(bytes.fromhex(line), np.uint64).tolist()
     timer.join()
-    writer.stdout.close()
-    assert writer.wait() == -signal.SIGKILL
-    return [x for line in lines for x in np.frombuffer(bytes.fromhex(line), np.uint64).tolist()]
+    assert line == f"gone {-signal.SIGKILL}\n"
+    return returned
+
+
+def outlive(folder: Path, seeds: range) -> int:
+    """Kills one writer after the other and looks at what they left; returns how much was kept."""
+    kept: list[int] = []
+    total = 0
+    directory = folder / "seen"
+    with subprocess.Popen(
+        [sys.executable, "-c", NURSERY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as nursery:
+        for seed in seeds:
+            returned = killed_writer(nursery, directory, seed)
+            with roughly.SeenIndex(directory, 3, memory_simhashes=1000) as index:
+                found = index.simhashes().tolist()
+            assert found[: len(kept)] == kept
+            assert found[len(kept) : len(kept) + len(returned)] == returned
+            # The call in flight may have been kept.
+            assert len(found) - len(kept) - len(returned) < 50
+            total += len(found) - len(kept)
+            kept = found
+            if len(kept) > 50_000:
+                shutil.rmtree(directory)
+                kept = []
+        assert nursery.stdin is not None
+        nursery.stdin.close()
+    return total
 
 
 def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
-    """Kills at random moments, of sealing, merging and opening too; every call that returned is
-    there, in its place, and nothing that was never asked for."""
-    kills = int(os.environ.get("ROUGHLY_KILLS", 300 if FULL else 8))
-    directory = tmp_path / "seen"
-    kept: list[int] = []
-    for seed in range(kills):
-        returned = killed_writer(directory, seed)
-        with roughly.SeenIndex(directory, 3, memory_simhashes=1000) as index:
-            found = index.simhashes().tolist()
-        assert found[: len(kept)] == kept
-        assert found[len(kept) : len(kept) + len(returned)] == returned
-        # The call in flight may have been kept.
-        assert len(found) - len(kept) - len(returned) < 50
-        kept = found
-        if len(kept) > 200_000:
-            directory, kept = tmp_path / f"seen{seed}", []
+    """Kills at random moments, of opening, sealing and merging too; every call that returned is
+    there, in its place, and nothing that was never asked for. Several at once: each waits for the
+    disk most of the time."""
+    kills = int(os.environ.get("ROUGHLY_KILLS", 300 if FULL else 12))
+    together = 6 if kills >= 100 else 2
+    folders = [tmp_path / str(number) for number in range(together)]
+    for folder in folders:
+        folder.mkdir()
+    with ThreadPoolExecutor(together) as pool:
+        seeds = [range(number, kills, together) for number in range(together)]
+        assert sum(pool.map(outlive, folders, seeds)) > 0
 
 
 def test_a_power_loss_loses_nothing_before_sync(

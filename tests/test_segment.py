@@ -87,6 +87,41 @@ def write(
         return writer.finish(["first.jsonl", "second"], {"not JSON": 2})
 
 
+def test_attributes_are_stored_where_they_are_wanted(tmp_path: Path) -> None:
+    simhashes = pa.array([None if row % 5 == 0 else row << 60 for row in range(23)], pa.uint64())
+    names = pa.array([None if row % 3 == 0 else f"language {row}" for row in range(23)])
+    batch = whole(23).append_column("simhash", simhashes).append_column("category", names)
+    wanted = {"category": "lang", "simhash": {"features": "terms"}}
+    with (
+        run_steps(tmp_path) as steps,
+        SegmentWriter(
+            tmp_path / "segment",
+            SKETCHER.parameters,
+            text=False,
+            steps=steps,
+            part_rows=10,
+            attributes=wanted,
+        ) as writer,
+    ):
+        for begin, end in pairwise([0, 4, 19, 23]):
+            some = batch.slice(begin, end - begin)
+            writer.add(some, SKETCHER.sketch_documents(some).columns)
+        writer.finish([], {})
+    segment = Segment(tmp_path / "segment")
+    assert segment.attributes == wanted
+    assert segment.column("simhash").to_pylist() == simhashes.to_pylist()
+    assert segment.column("category").to_pylist() == names.to_pylist()
+    assert segment.verify() == []
+    path = tmp_path / "segment" / "attributes-00001.arrow"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    assert [line for line in segment.verify() if "attributes-00001" in line]
+    path.unlink()
+    assert [line for line in Segment(segment.directory).verify() if "attributes-00001" in line]
+    assert not write(tmp_path / "other", batches(3, []), 2).attributes
+
+
 def check(segment: Segment, count: int, part_rows: int, text: bool) -> None:
     """Everything a segment gives out, against the documents sketched in one batch."""
     expected = whole(count)

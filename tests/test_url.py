@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from roughly.url import (
     _CLEAN,
     _loose,
     canonical_url,
+    host_of,
     ip4,
     is_url,
     lookup_key,
@@ -90,6 +92,63 @@ def test_server_of() -> None:
     assert server_of("http://a.example:81/x") == "a.example:81"
 
 
+# id -> host
+HOSTS = {
+    "http://a.example/x": "a.example",
+    "https://a.example": "a.example",
+    "http://a.example?x": "a.example",
+    "http://a.example#2": "a.example",
+    "HTTPS://WWW.A.Example/X": "www.a.example",
+    "http://a.example:80/": "a.example",
+    "http://a.example:8080/x": "a.example",  # a site may have several ports
+    "http://a.example:/x": "a.example",
+    "http://user@a.example/x": "a.example",
+    "http://user:pass@b@a.example:81/x": "a.example",
+    "http://b\u00fccher.example/": "xn--bcher-kva.example",
+    "http://B\u00dcCHER.example": "xn--bcher-kva.example",
+    "http://b%C3%BCcher.example/": "xn--bcher-kva.example",
+    "http://a\u3002example/": "a.example",
+    "http://[2001:DB8::0:1]:8080/x": "[2001:db8::1]",
+    "http://127.1/x": "127.0.0.1",
+    "http://0x7f.0.0.1": "127.0.0.1",
+    "http://1.2.3.4:99": "1.2.3.4",
+    "http://a.example./x": "a.example",
+    "http://localhost/x": "localhost",
+    "http://my_host.a.example/": "my_host.a.example",
+    "http:////a.example/x": "a.example",
+    "http://\\a.example\\x": "a.example",
+    "http://a.example\\@b.example/": "a.example",
+    "http://:80/a.example/x": "a.example",
+    "  http://a.example/x": "a.example",
+    "http://a.exa\tmple/x": "a.example",
+    "ftp://a.example/x": "a.example",
+    "other://a.example/x": "a.example",
+    "file://server/x": "server",
+    "file:///x": None,
+    "http://": None,
+    "mailto:jo@a.example": None,
+    "a.example/x": None,
+    "a.example:80/x": None,
+    "//a.example/x": None,
+    "see http://a.example/": None,
+    "docs/a.txt#2": None,
+    "C:\\x": None,
+    "": None,
+}
+
+
+def test_host_of() -> None:
+    for type in (pa.string(), pa.large_string()):
+        column = pa.array([*HOSTS, None], type)
+        assert host_of(column) == pa.array([*HOSTS.values(), None], pa.string())
+        # Whatever the neighbours, in a slice too.
+        assert host_of(column.slice(5, 9)).to_pylist() == list(HOSTS.values())[5:14]
+    for id, host in HOSTS.items():
+        assert host_of(pa.array([id])).to_pylist() == [host]
+    assert host_of(pa.array([], pa.string())) == pa.array([], pa.string())
+    assert host_of(pa.array([None], pa.string())).to_pylist() == [None]
+
+
 def test_fragment_is_kept_on_demand() -> None:
     assert canonical_url("http://a.example/x#y z", fragment=True) == "http://a.example/x#y%20z"
 
@@ -117,6 +176,18 @@ def test_what_is_canonical_stays_so(text: str) -> None:
         assert made.isascii()
         assert form(made) == made
     assert loose_url(canonical_url(text)) == loose_url(text)
+
+
+@given(st.lists(ANYTHING | ANYTHING.map("http://".__add__), max_size=3))
+@example(["http://@/a"])
+@example(["http://:1/a:2/b"])
+@example(["a.b:80://c"])
+@example(["http://a:1:2/"])
+@example(["http://%2F/x"])
+def test_the_host_is_that_of_the_whole_url(texts: list[str]) -> None:
+    texts = [text.encode("utf-8", "replace").decode() for text in texts]
+    wanted = [split_url(text).host or None if is_url(text) else None for text in texts]
+    assert host_of(pa.array(texts, pa.string())).to_pylist() == wanted
 
 
 @given(
@@ -183,6 +254,25 @@ def test_table_of_browsers() -> None:
         if canonical_url(row["input"]) != canonical_url(row["href"]):
             differing.append(row["input"])
     assert differing == []
+
+
+def test_table_of_browsers_hosts() -> None:
+    """A page's site is what a browser says, but for names that it would refuse."""
+    rows = [
+        row
+        for row in table("urltestdata.json")
+        if not isinstance(row, str)
+        and not row.get("failure")
+        and is_url(row["input"])
+        and row["protocol"] in ("http:", "https:", "ws:", "wss:", "ftp:")
+    ]
+    assert len(rows) > 100
+    found = host_of(pa.array([row["input"].encode("utf-8", "replace").decode() for row in rows]))
+    assert {
+        row["input"]: (host, row["hostname"])
+        for row, host in zip(rows, found.to_pylist(), strict=True)
+        if host != row["hostname"]
+    } == {}
 
 
 def test_table_of_safe_browsing() -> None:

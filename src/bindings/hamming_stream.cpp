@@ -1,14 +1,18 @@
 // Hamming distances where values come and go: the part of a growing index that is in memory, joins
-// of queries with stored values that pass by, and the 2007 paper's compressed blocks.
+// of queries with stored values that pass by, the dedup rule, and the 2007 paper's compressed
+// blocks.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 
 #include <optional>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "bindings.hpp"
+#include "hamming_greedy.hpp"
 #include "hamming_join.hpp"
 #include "hamming_memory.hpp"
 #include "parallel.hpp"
@@ -55,6 +59,11 @@ MatchColumns seen(HammingMemory& self, InputArray<uint64_t> values, InputArray<i
         self.seen({values.data(), values.size()}, known, first);
     }
     return columns_of(known);
+}
+
+void check_sizes(const InputArray<uint64_t>& values, const InputArray<uint32_t>& sizes) {
+    if (sizes.size() != values.size())
+        throw std::invalid_argument("greedy: columns that do not belong together");
 }
 
 std::tuple<Array<uint64_t>, Array<uint64_t>, Array<uint64_t>, Array<uint8_t>> encode(
@@ -165,6 +174,40 @@ void bind_hamming_stream(nb::module_& module) {
                 return to_array(std::vector<uint64_t>(self.values().begin(), self.values().end()));
             },
             "All values in the order they were added.");
+    nb::class_<HammingGreedy>(module, "HammingGreedy",
+                              "The dedup rule for values of 64 bits: one goes if one that stays is "
+                              "within k bits.")
+        .def(
+            "__init__",
+            [](HammingGreedy* self, unsigned k, unsigned blocks, size_t capacity,
+               std::pair<uint64_t, uint64_t> size_ratio, std::string_view simd) {
+                new (self) HammingGreedy(k, blocks, capacity, {size_ratio.first, size_ratio.second},
+                                         simd_argument(simd));
+            },
+            "k"_a, "blocks"_a, "capacity"_a, "size_ratio"_a = std::pair(uint64_t{0}, uint64_t{0}),
+            "simd"_a = "")
+        .def(
+            "keep",
+            [](HammingGreedy& self, InputArray<uint64_t> values, InputArray<uint32_t> sizes) {
+                check_sizes(values, sizes);
+                nb::gil_scoped_release release;
+                self.keep({values.data(), values.size()}, {sizes.data(), sizes.size()});
+            },
+            "values"_a, "sizes"_a, "Values that stay in any case.")
+        .def(
+            "take",
+            [](HammingGreedy& self, InputArray<uint64_t> values, InputArray<uint32_t> sizes) {
+                check_sizes(values, sizes);
+                std::vector<HammingMatch> found;
+                {
+                    nb::gil_scoped_release release;
+                    found = self.take({values.data(), values.size()}, {sizes.data(), sizes.size()});
+                }
+                return columns_of(found);
+            },
+            "values"_a, "sizes"_a,
+            "For each value in order the nearest that stays, of these the first: its number among "
+            "all given (-1: none, so the value stays), the value and the distance (65: none).");
     nb::class_<HammingJoin>(module, "HammingJoin", "Queries, to be joined with values.")
         .def(
             "__init__",

@@ -2,10 +2,12 @@
 // descriptor for each map (until 3.13, which lets one say no), and a corpus of thousands of files
 // would meet the limit on those.
 #include <sys/mman.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -70,9 +72,55 @@ Array<uint64_t> in_huge_pages(InputArray<uint64_t> words) {
     return to_array(std::vector<uint64_t>(words.data(), words.data() + words.size()));
 }
 
+// Stretches of a file, one behind the other; ends where the file does.
+nb::bytes read_stretches(int descriptor, InputArray<int64_t> begin, InputArray<int64_t> end) {
+    size_t total = 0;
+    for (size_t i = 0; i < begin.size(); ++i) {
+        if (i >= end.size() || begin.data()[i] < 0 || begin.data()[i] > end.data()[i])
+            throw std::invalid_argument("stretches: want a beginning and an end of each");
+        total += static_cast<size_t>(end.data()[i] - begin.data()[i]);
+    }
+    PyObject* made = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(total));
+    if (!made) throw nb::python_error();
+    size_t done = 0;
+    int failure = 0;
+    {
+        nb::gil_scoped_release release;
+        char* const to = PyBytes_AS_STRING(made);
+        for (size_t first = 0; first < begin.size() && !failure;) {
+            size_t next = first + 1;
+            while (next < begin.size() && begin.data()[next] == end.data()[next - 1]) ++next;
+            int64_t at = begin.data()[first];
+            const int64_t last = end.data()[next - 1];
+            while (at < last) {
+                const ssize_t got =
+                    pread(descriptor, to + done, static_cast<size_t>(last - at), at);
+                if (got < 0 && errno == EINTR) continue;
+                if (got < 0) failure = errno;
+                if (got <= 0) break;
+                done += static_cast<size_t>(got);
+                at += got;
+            }
+            if (at < last) break;
+            first = next;
+        }
+    }
+    if (failure) {
+        Py_DECREF(made);
+        errno = failure;
+        PyErr_SetFromErrno(PyExc_OSError);
+        throw nb::python_error();
+    }
+    if (done < total && _PyBytes_Resize(&made, static_cast<Py_ssize_t>(done)) != 0)
+        throw nb::python_error();
+    return nb::steal<nb::bytes>(made);
+}
+
 }  // namespace
 
 void bind_mapping(nb::module_& module) {
+    module.def("read_stretches", read_stretches, "descriptor"_a, "begin"_a, "end"_a,
+               "Stretches of an open file, one behind the other; less where the file is shorter.");
     module.def("map_file", map_file, "descriptor"_a, "size"_a,
                "The first bytes of an open file as an array that reads them when they are touched; "
                "it outlives the descriptor.");

@@ -10,6 +10,7 @@
 #include <bit>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 
 #include "bindings.hpp"
@@ -32,6 +33,9 @@ namespace {
 template <typename T>
 using OutputArray = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using PairTable = nb::ndarray<const uint32_t, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using SignatureTable =
+    nb::ndarray<T, nb::shape<-1, Signature::words>, nb::c_contig, nb::device::cpu>;
 using PostingTable = nb::ndarray<const uint64_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 
 Measure measure_argument(std::string_view name) {
@@ -131,6 +135,8 @@ class OwningSketchSet {
 
     const SketchSet& set() const { return set_; }
 
+    bool reads_files() const { return reader_.size() != 0; }
+
     const SketchSet& counted() const {
         if (frequencies_.size() != views_.size())
             throw std::invalid_argument("frequencies: not counted yet");
@@ -141,6 +147,13 @@ class OwningSketchSet {
         check_lengths(frequencies);
         frequencies_ = std::move(frequencies);
         for (size_t n = 0; n < views_.size(); ++n) views_[n].frequency = frequencies_[n].data();
+    }
+
+    void use_categories(InputArray<uint64_t> category) {
+        if (category.size() != size_.size())
+            throw std::invalid_argument("categories: want one for every row");
+        category_ = category;
+        set_.category = category_->data();
     }
 
     template <typename Arrays>
@@ -171,6 +184,7 @@ class OwningSketchSet {
     InputArray<uint8_t> level_;
     FileReader reader_;
     std::vector<InputArray<uint8_t>> frequencies_;
+    std::optional<InputArray<uint64_t>> category_;
     std::vector<SketchChunk> views_;
     std::vector<uint32_t> visits_;
     SketchSet set_;
@@ -232,16 +246,23 @@ std::pair<Table<uint64_t>, Array<uint64_t>> postings(const OwningSketchSet& self
                                                      std::string_view measure, Fraction floor,
                                                      uint8_t level, size_t begin, size_t end,
                                                      size_t smallest_native, bool visited,
-                                                     size_t threads, OutputArray<uint32_t> counts) {
+                                                     size_t threads, OutputArray<uint32_t> counts,
+                                                     OutputArray<uint32_t> bounds,
+                                                     SignatureTable<uint64_t> signatures) {
     const SketchSet& set = self.counted();
     const JoinRule rule = join_rule(set, measure, floor);
-    if (counts.size() != set.count || begin > end || end > set.count || level > 63)
+    if (counts.size() != set.count || bounds.size() != set.count || begin > end ||
+        end > set.count || level > 63)
         throw std::invalid_argument("postings: want a range of the set's documents");
+    if (signatures.shape(0) != 0 && signatures.shape(0) != set.count)
+        throw std::invalid_argument("signatures: want one for each document, or none");
     Postings made;
     {
         nb::gil_scoped_release release;
-        made = make_postings(set, rule, level, begin, end, smallest_native, visited, threads,
-                             {counts.data(), counts.size()});
+        made =
+            make_postings(set, rule, level, begin, end, smallest_native, visited, threads,
+                          {counts.data(), counts.size()}, {bounds.data(), bounds.size()},
+                          {reinterpret_cast<Signature*>(signatures.data()), signatures.shape(0)});
     }
     return {to_table<uint64_t, 2>(std::move(made.entries)), to_array(std::move(made.bucket_ends))};
 }
@@ -253,13 +274,20 @@ class OwningLevelIndex {
    public:
     OwningLevelIndex(const OwningSketchSet& sketches, std::string_view measure, Fraction floor,
                      uint8_t level, std::vector<Run> runs, InputArray<uint32_t> counts,
-                     InputArray<uint32_t> hubs, InputArray<uint32_t> groups, size_t least_contained,
-                     size_t first_bucket, size_t last_bucket, size_t threads)
-        : sketches_(sketches.counted()), counts_(counts), hubs_(hubs), groups_(groups) {
+                     SignatureTable<const uint64_t> signatures, InputArray<uint32_t> hubs,
+                     InputArray<uint32_t> groups, size_t least_contained, size_t first_bucket,
+                     size_t last_bucket, size_t threads)
+        : sketches_(sketches.counted()),
+          counts_(counts),
+          signatures_(signatures),
+          hubs_(hubs),
+          groups_(groups) {
         JoinRule rule = join_rule(sketches_, measure, floor);
         rule.least_contained = least_contained;
         const size_t documents = sketches_.count;
-        bool right = counts.size() == documents && (hubs.size() == 0 || hubs.size() == documents) &&
+        bool right = counts.size() == documents &&
+                     (signatures.shape(0) == 0 || signatures.shape(0) == documents) &&
+                     (hubs.size() == 0 || hubs.size() == documents) &&
                      (groups.size() == 0 || groups.size() == documents) &&
                      first_bucket < last_bucket && last_bucket <= buckets && level <= 63;
         for (size_t i = 0; right && i < hubs.size(); ++i)
@@ -279,14 +307,16 @@ class OwningLevelIndex {
         }
         if (!right || total >> 32)
             throw std::invalid_argument("postings: they do not belong to these sketches");
-        const LevelJoin join{sketches_,
-                             rule,
-                             level,
-                             {counts.data(), counts.size()},
-                             {hubs.data(), hubs.size()},
-                             {groups.data(), groups.size()},
-                             first_bucket,
-                             last_bucket};
+        const LevelJoin join{
+            sketches_,
+            rule,
+            level,
+            {counts.data(), counts.size()},
+            {reinterpret_cast<const Signature*>(signatures.data()), signatures.shape(0)},
+            {hubs.data(), hubs.size()},
+            {groups.data(), groups.size()},
+            first_bucket,
+            last_bucket};
         nb::gil_scoped_release release;
         index_ = std::make_unique<LevelIndex>(join, views, threads);
     }
@@ -304,7 +334,9 @@ class OwningLevelIndex {
 
    private:
     SketchSet sketches_;
-    InputArray<uint32_t> counts_, hubs_, groups_;
+    InputArray<uint32_t> counts_;
+    SignatureTable<const uint64_t> signatures_;
+    InputArray<uint32_t> hubs_, groups_;
     std::unique_ptr<LevelIndex> index_;
 };
 
@@ -362,23 +394,40 @@ auto expand_lists(const OwningSketchSet& self, std::vector<Lists> lists,
     return to_table<uint32_t, 4>(std::move(pairs));
 }
 
-auto partners(const OwningSketchSet& self, std::string_view measure, Fraction floor,
-              InputArray<uint32_t> documents, InputArray<uint8_t> with, size_t begin, size_t end,
-              size_t threads) {
-    const JoinRule rule = join_rule(self.set(), measure, floor);
-    self.check_range(begin, end);
-    bool right = with.size() == self.set().count;
-    for (size_t i = 0; right && i < documents.size(); ++i)
-        right = documents.data()[i] < self.set().count;
-    if (!right) throw std::invalid_argument("partners: a document beyond the last one");
-    std::vector<Pair> pairs;
-    {
+// A PartnerFinder together with the arrays that it looks at.
+class OwningPartnerFinder {
+   public:
+    OwningPartnerFinder(const OwningSketchSet& sketches, std::string_view measure, Fraction floor,
+                        InputArray<uint32_t> documents, InputArray<uint8_t> marks)
+        : sketches_(sketches.set()), documents_(documents), marks_(marks) {
+        const JoinRule rule = join_rule(sketches_, measure, floor);
+        bool right = marks.size() == sketches_.count;
+        for (size_t i = 0; right && i < documents.size(); ++i)
+            right = documents.data()[i] < sketches_.count;
+        if (!right) throw std::invalid_argument("partners: a document beyond the last one");
         nb::gil_scoped_release release;
-        pairs = find_partners(self.set(), rule, {documents.data(), documents.size()},
-                              {with.data(), with.size()}, begin, end, threads);
+        finder_ = std::make_unique<PartnerFinder>(sketches_, rule,
+                                                  std::span(documents.data(), documents.size()),
+                                                  std::span(marks.data(), marks.size()));
     }
-    return to_table<uint32_t, 4>(std::move(pairs));
-}
+
+    auto find(size_t begin, size_t end, size_t threads) const {
+        if (begin > end || end > sketches_.count)
+            throw std::invalid_argument("partners: want a range of the set's documents");
+        std::vector<Pair> pairs;
+        {
+            nb::gil_scoped_release release;
+            pairs = finder_->find(begin, end, threads);
+        }
+        return to_table<uint32_t, 4>(std::move(pairs));
+    }
+
+   private:
+    SketchSet sketches_;
+    InputArray<uint32_t> documents_;
+    InputArray<uint8_t> marks_;
+    std::unique_ptr<PartnerFinder> finder_;
+};
 
 auto measure_pairs(const OwningSketchSet& self, std::string_view name, PairTable table,
                    size_t threads) {
@@ -395,6 +444,7 @@ auto measure_pairs(const OwningSketchSet& self, std::string_view name, PairTable
 
 void bind_sketch_set(nb::module_& module) {
     static_assert(sizeof(Posting) == 2 * sizeof(uint64_t));
+    static_assert(sizeof(Signature) == Signature::words * sizeof(uint64_t));
     nb::class_<OwningSketchSet>(module, "SketchSet",
                                 "Sketches in chunks, and those of them that take part in a join.")
         .def(nb::init<std::vector<OwningSketchSet::Chunk>, size_t, InputArray<uint32_t>,
@@ -406,13 +456,20 @@ void bind_sketch_set(nb::module_& module) {
              "document order; size, level: of all rows; smallest: the K of min:K, else 0; files: "
              "open "
              "file, which is closed in the end, and first byte of every chunk's values.")
+        .def_prop_ro("reads_files", &OwningSketchSet::reads_files,
+                     "Whether single sketches are read from their files, and not used in place.")
         .def("elements", &elements, "Elements of all documents that take part.")
         .def("use_frequencies", &OwningSketchSet::use_frequencies, "frequencies"_a,
              "Takes the frequencies, an array for each chunk, for what follows.")
+        .def(
+            "use_categories", &OwningSketchSet::use_categories, "category"_a,
+            "Takes a hash of every row's category: only documents of one are joined (others hardly "
+            "ever), and have hubs of their own.")
         .def("postings", &postings, "measure"_a, "floor"_a, "level"_a, "begin"_a, "end"_a,
-             "smallest_native"_a, "visited"_a, "threads"_a, "counts"_a,
+             "smallest_native"_a, "visited"_a, "threads"_a, "counts"_a, "bounds"_a, "signatures"_a,
              "Postings (key; position and document) by bucket, and where each bucket ends; writes "
-             "the documents' elements at the level into counts.")
+             "the documents' elements at the level into counts and bounds, which has no fewer "
+             "before, and what they look like from afar into signatures, if there are any.")
         .def("mass_keys", &keys_of_masses, "least_frequency"_a, "keys"_a, "begin"_a, "end"_a,
              "threads"_a,
              "The keys by which masses are found of documents from begin to end, in their order, "
@@ -421,10 +478,6 @@ void bind_sketch_set(nb::module_& module) {
              "Adds to each document how often it comes before another one in a list.")
         .def("expand", &expand_lists, "lists"_a, "expansions"_a, "floor"_a, "begin"_a, "end"_a,
              "threads"_a, "Pairs whose first document is from begin to end: a, b, common, sampled.")
-        .def("partners", &partners, "measure"_a, "floor"_a, "documents"_a, "marks"_a, "begin"_a,
-             "end"_a, "threads"_a,
-             "Pairs of some documents with each other and with marked ones that reach the floor; "
-             "those found at documents from begin to end.")
         .def("measure", &measure_pairs, "measure"_a, "pairs"_a, "threads"_a,
              "The same pairs with their common and sampled elements counted.");
     nb::class_<FrequencyTable>(module, "FrequencyTable",
@@ -486,15 +539,24 @@ void bind_sketch_set(nb::module_& module) {
     nb::class_<OwningLevelIndex>(module, "LevelIndex",
                                  "Postings of one level by key, ready to be probed.")
         .def(nb::init<const OwningSketchSet&, std::string_view, Fraction, uint8_t, std::vector<Run>,
-                      InputArray<uint32_t>, InputArray<uint32_t>, InputArray<uint32_t>, size_t,
-                      size_t, size_t, size_t>(),
+                      InputArray<uint32_t>, SignatureTable<const uint64_t>, InputArray<uint32_t>,
+                      InputArray<uint32_t>, size_t, size_t, size_t, size_t>(),
              nb::keep_alive<1, 2>(), "sketches"_a, "measure"_a, "floor"_a, "level"_a, "runs"_a,
-             "counts"_a, "hubs"_a, "groups"_a, "least_contained"_a, "first_bucket"_a,
-             "last_bucket"_a, "threads"_a)
+             "counts"_a, "signatures"_a, "hubs"_a, "groups"_a, "least_contained"_a,
+             "first_bucket"_a, "last_bucket"_a, "threads"_a)
         .def("probe", &OwningLevelIndex::probe, "begin"_a, "end"_a, "threads"_a,
              "Pairs found by documents from begin to end: a, b, common, sampled.");
+    nb::class_<OwningPartnerFinder>(
+        module, "PartnerFinder",
+        "Pairs of some documents with each other and with marked ones that reach a floor.")
+        .def(nb::init<const OwningSketchSet&, std::string_view, Fraction, InputArray<uint32_t>,
+                      InputArray<uint8_t>>(),
+             nb::keep_alive<1, 2>(), "sketches"_a, "measure"_a, "floor"_a, "documents"_a, "marks"_a)
+        .def("find", &OwningPartnerFinder::find, "begin"_a, "end"_a, "threads"_a,
+             "Those found at documents from begin to end: a, b, common, sampled.");
     module.attr("POSTING_BUCKETS") = buckets;
     module.attr("NO_HUB") = no_hub;
+    module.attr("SIGNATURE_WORDS") = Signature::words;
 }
 
 }  // namespace roughly

@@ -50,6 +50,13 @@ class EliasFano {
 
     uint64_t at(size_t index) const;
 
+    // Whether no neighbour can be equal to the value at an index: its lower bits are others.
+    bool alone(size_t index) const {
+        const uint64_t here = packed_at(view_.lower, index, view_.width);
+        return (index == 0 || packed_at(view_.lower, index - 1, view_.width) != here) &&
+               (index + 1 == count_ || packed_at(view_.lower, index + 1, view_.width) != here);
+    }
+
     // The indices of all values equal to this one, from first to beyond the last.
     std::pair<size_t, size_t> equal_range(uint64_t value, const HammingKernels& kernels) const;
 

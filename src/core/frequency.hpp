@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "huge_buffer.hpp"
 #include "sketch_set.hpp"
 
 namespace roughly {
@@ -26,7 +26,7 @@ class FrequencyTable {
     FrequencyTable(int bits, uint64_t bytes);
 
     // Tables that are needed, one after the other, for all counters.
-    uint64_t passes() const { return (uint64_t{1} << bits_) / counters_.size(); }
+    uint64_t passes() const { return (uint64_t{1} << bits_) / size_; }
 
     // Begins with a pass anew.
     void clear(uint64_t pass);
@@ -42,7 +42,8 @@ class FrequencyTable {
    private:
     int bits_;
     uint64_t first_ = 0;
-    std::vector<uint8_t> counters_;
+    uint64_t size_;
+    HugeBuffer counters_;
 };
 
 }  // namespace roughly

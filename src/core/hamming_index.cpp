@@ -34,12 +34,13 @@ HammingIndex::HammingIndex(HammingShape shape, std::vector<TableArrays> arrays,
             "hamming index: not as many positions as it says");
     require(shape_.tables[0].entries == shape_.count,
             "hamming index: the first table has not all values");
-    TableContext context{shape_.bits, shape_.k, kernels_, nullptr};
+    TableContext context{shape_.bits, shape_.k, kernels_, nullptr, true};
     if (shape_.tables[0].coding == Coding::elias_fano) {
         first_values_ = elias_fano_of(shape_.tables[0], arrays[0], shape_.bits);
         context.first = &first_values_;
     }
     first_ = make_sorted_table(shape_.tables[0], arrays[0], context);
+    context.is_first = false;
     for (size_t i = 1; i < arrays.size(); ++i) {
         if (shape_.tables[i].coding == Coding::pointer)
             others_.push_back(make_pointer_table(shape_.tables[i], arrays[i], context));
@@ -70,28 +71,40 @@ void HammingIndex::search(std::span<const uint64_t> queries, FoundValues* found)
     for (const auto& table : others_) table->probe(queries, found);
 }
 
-void HammingIndex::place(const std::vector<uint64_t>& found,
+void HammingIndex::prepare_places(const std::vector<FoundValue>& found) const {
+    for (const FoundValue& one : found)
+        if (one.rank != FoundValue::unknown)
+            __builtin_prefetch(&positions_[one.rank * position_bits_ / 64]);
+}
+
+std::pair<uint64_t, uint64_t> HammingIndex::ranks_of(const FoundValue& found) const {
+    if (found.rank != FoundValue::unknown && first_values_.alone(found.rank))
+        return {found.rank, found.rank + 1};
+    return first_->equal_range(found.value);
+}
+
+void HammingIndex::place(const std::vector<FoundValue>& found,
                          std::vector<int64_t>& positions) const {
     if (!first_) {
-        positions.assign(found.begin(), found.end());
+        for (const FoundValue& one : found) positions.push_back(static_cast<int64_t>(one.value));
         return;
     }
-    for (const uint64_t value : found) {
-        const auto [from, to] = first_->equal_range(value);
+    for (const FoundValue& one : found) {
+        const auto [from, to] = ranks_of(one);
         for (uint64_t rank = from; rank < to; ++rank)
             positions.push_back(static_cast<int64_t>(position_at(rank)));
     }
     std::sort(positions.begin(), positions.end());
 }
 
-HammingMatch HammingIndex::choose(uint64_t x, const std::vector<uint64_t>& found) const {
+HammingMatch HammingIndex::choose(uint64_t x, const std::vector<FoundValue>& found) const {
     HammingMatch best{~uint64_t{0}, 0, 65};
-    for (const uint64_t one : found) {
-        const uint64_t value = first_ ? one : positions_[one];
+    for (const FoundValue& one : found) {
+        const uint64_t value = first_ ? one.value : positions_[one.value];
         const unsigned far = distance(value, x);
         if (far > best.distance) continue;
         // Equal values are in the order of their positions.
-        const uint64_t position = first_ ? position_at(first_->equal_range(value).first) : one;
+        const uint64_t position = first_ ? position_at(ranks_of(one).first) : one.value;
         if (far < best.distance || position < best.position) best = {position, value, far};
     }
     return best;
@@ -99,9 +112,9 @@ HammingMatch HammingIndex::choose(uint64_t x, const std::vector<uint64_t>& found
 
 std::vector<HammingMatch> HammingIndex::matches(uint64_t x) const {
     std::vector<HammingMatch> made;
-    each({&x, 1}, [&](size_t, const std::vector<uint64_t>& found) {
-        for (const uint64_t one : found) {
-            const uint64_t value = first_ ? one : positions_[one];
+    each({&x, 1}, [&](size_t, const std::vector<FoundValue>& found) {
+        for (const FoundValue& one : found) {
+            const uint64_t value = first_ ? one.value : positions_[one.value];
             std::vector<int64_t> positions;
             place({one}, positions);
             for (const int64_t position : positions)

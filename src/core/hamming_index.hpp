@@ -46,7 +46,7 @@ class HammingIndex {
     template <typename Take>
     void find(std::span<const uint64_t> queries, Take&& take) const {
         std::vector<int64_t> positions;
-        each(queries, [&](size_t query, const std::vector<uint64_t>& values) {
+        each(queries, [&](size_t query, const std::vector<FoundValue>& values) {
             positions.clear();
             place(values, positions);
             take(query, std::as_const(positions));
@@ -57,7 +57,7 @@ class HammingIndex {
     // smallest position. Queries without a match are left out.
     template <typename Take>
     void nearest(std::span<const uint64_t> queries, Take&& take) const {
-        each(queries, [&](size_t query, const std::vector<uint64_t>& values) {
+        each(queries, [&](size_t query, const std::vector<FoundValue>& values) {
             if (!values.empty()) take(query, choose(queries[query], values));
         });
     }
@@ -72,17 +72,22 @@ class HammingIndex {
     // take(query number, distinct values within k) for each; for a scan, positions instead.
     template <typename Take>
     void each(std::span<const uint64_t> queries, Take&& take) const {
-        FoundValues found[most_together];
+        std::vector<FoundValues> found(std::min(most_together, queries.size()));
         for (size_t begin = 0; begin < queries.size(); begin += most_together) {
             const size_t count = std::min(most_together, queries.size() - begin);
-            search(queries.subspan(begin, count), found);
+            search(queries.subspan(begin, count), found.data());
+            for (size_t i = 0; i < count; ++i) prepare_places(found[i].finish());
             for (size_t i = 0; i < count; ++i) take(begin + i, found[i].finish());
         }
     }
 
     void search(std::span<const uint64_t> queries, FoundValues* found) const;
-    void place(const std::vector<uint64_t>& found, std::vector<int64_t>& positions) const;
-    HammingMatch choose(uint64_t x, const std::vector<uint64_t>& found) const;
+    // Asks memory for the positions of what was found.
+    void prepare_places(const std::vector<FoundValue>& found) const;
+    // The ranks in the first table of all equal to a value.
+    std::pair<uint64_t, uint64_t> ranks_of(const FoundValue& found) const;
+    void place(const std::vector<FoundValue>& found, std::vector<int64_t>& positions) const;
+    HammingMatch choose(uint64_t x, const std::vector<FoundValue>& found) const;
     uint64_t position_at(uint64_t rank) const;
 
     HammingShape shape_;

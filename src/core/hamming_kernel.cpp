@@ -19,6 +19,11 @@ inline unsigned select(uint64_t word, unsigned ones) {
     return static_cast<unsigned>(__builtin_ctzll(word));
 }
 
+inline uint64_t from_one(uint64_t word, unsigned ones) {
+    while (ones--) word &= word - 1;
+    return word;
+}
+
 inline unsigned near_eight(const uint32_t* signatures, uint32_t wanted, unsigned limit) {
     unsigned near = 0;
     for (unsigned i = 0; i < 8; ++i)

@@ -24,8 +24,8 @@ struct EliasFanoView {
     unsigned width;  // of an entry of `lower`
 };
 
-// Queries of one table. Of query q: bucket = heads[q] ^ flip, for each flip, and of its entries
-// those for which bits(flip) + bits((entry ^ values[q]) & compared) <= limit.
+// Up to 256 queries of one table. Of query q: bucket = heads[q] ^ flip, for each flip, and of its
+// entries those for which bits(flip) + bits((entry ^ values[q]) & compared) <= limit.
 struct BucketProbes {
     const uint64_t* flips;
     size_t flip_count;

@@ -1,41 +1,49 @@
-// The kernels of hamming_kernel.hpp, for files that define `popcount` and `select` (the place of
-// the n-th one of a word, n from 0). Everything is in their unnamed namespace.
+// The kernels of hamming_kernel.hpp, for files that define `popcount`, `select` (the place of the
+// n-th one of a word, n from 0) and `from_one` (a word without its lowest n ones). Everything is in
+// their unnamed namespace.
 
 // All ones, or none. Whatever depends on the values cannot be foretold, and a branch that is not
 // costs more than the rest of a probe; compilers keep arithmetic as it is.
 inline uint64_t mask_if(bool holds) { return 0 - static_cast<uint64_t>(holds); }
 
-[[gnu::always_inline]] inline EliasFanoBucket locate_bucket(const EliasFanoView& view,
-                                                            uint64_t bucket) {
-    size_t bit = 0;  // behind the zero that ends the bucket before
-    if (bucket) {
-        const uint64_t zero = bucket - 1;
-        bit = view.samples[zero / ef_sample];
-        unsigned left = zero % ef_sample;
-        size_t word = bit / 64;
-        uint64_t zeros = ~view.upper[word] & ~uint64_t{0} << bit % 64;
-        // A word has some 27 to 43 zeros, so it is as a rule one of these three. There are three
-        // words behind the last zero.
-        for (unsigned step = 0; step < 2; ++step) {
-            const unsigned here = popcount(zeros);
-            const uint64_t beyond = mask_if(left >= here);
-            left -= here & static_cast<unsigned>(beyond);
-            word += beyond & 1;
-            zeros ^= (zeros ^ ~view.upper[word]) & beyond;
-        }
-        for (unsigned here; left >= (here = popcount(zeros)); left -= here)
-            zeros = ~view.upper[++word];
-        bit = word * 64 + select(zeros, left) + 1;
-    }
+// 64 bits from any place on; the last of a bit string has as many behind it.
+[[gnu::always_inline]] inline uint64_t bits_from(const uint64_t* words, size_t bit) {
+    const uint64_t low = words[bit / 64] >> bit % 64;
+    return low | words[bit / 64 + 1] << 1 << (63 - bit % 64);
+}
+
+// The zero that is `left` zeros behind the first one from `bit` on, wherever it is.
+[[gnu::noinline]] size_t far_zero(const uint64_t* words, size_t bit, size_t left) {
     size_t word = bit / 64;
-    uint64_t zeros = ~view.upper[word] & ~uint64_t{0} << bit % 64;
-    while (zeros == 0) zeros = ~view.upper[++word];
-    const size_t end = word * 64 + static_cast<unsigned>(__builtin_ctzll(zeros));
-    return {bit - bucket, end - bit};
+    uint64_t zeros = ~words[word] & ~uint64_t{0} << bit % 64;
+    for (unsigned here; left >= (here = popcount(zeros)); left -= here) zeros = ~words[++word];
+    return word * 64 + select(zeros, static_cast<unsigned>(left));
+}
+
+// A bucket that is not the first, given the place of the sampled zero before it.
+[[gnu::always_inline]] inline EliasFanoBucket bucket_behind(const EliasFanoView& view,
+                                                            size_t sample, uint64_t bucket) {
+    // The 64 buckets of a sample take some 100 to 130 bits, so it is in one of two words as a rule.
+    const unsigned left = (bucket - 1) % ef_sample;
+    const uint64_t low = ~bits_from(view.upper, sample);
+    const uint64_t high = ~bits_from(view.upper, sample + 64);
+    const unsigned here = popcount(low);
+    const uint64_t beyond = mask_if(left >= here);
+    const uint64_t zeros = low ^ ((low ^ high) & beyond);
+    const uint64_t from = from_one(zeros, left - (here & static_cast<unsigned>(beyond)));
+    const uint64_t behind = from & (from - 1);
+    if (behind == 0) {
+        const size_t begin = far_zero(view.upper, sample, left) + 1;
+        return {begin - bucket, far_zero(view.upper, begin, 0) - begin};
+    }
+    const auto zero = static_cast<unsigned>(__builtin_ctzll(from));
+    const size_t begin = sample + (64 & beyond) + zero + 1;
+    return {begin - bucket, static_cast<unsigned>(__builtin_ctzll(behind)) - zero - 1};
 }
 
 EliasFanoBucket locate(const EliasFanoView& view, uint64_t bucket) {
-    return locate_bucket(view, bucket);
+    if (bucket == 0) return {0, far_zero(view.upper, 0, 0)};
+    return bucket_behind(view, view.samples[(bucket - 1) / ef_sample], bucket);
 }
 
 // How many probes are under way together, and for how many queries.
@@ -80,57 +88,115 @@ void prepare(const EliasFanoView& view, const BucketProbes& wanted) {
             prefetch_bucket(view, wanted.heads[q] ^ wanted.flips[i]);
 }
 
-// Memory answers late, but many questions at once: every step first asks for what the next needs.
+// Probes on their way through four steps. Memory answers late, but many questions at once: each
+// step asks for what the next one needs, and does so for one block while others are at theirs.
+constexpr size_t block_probes = 32;
+
+struct ProbeBlock {
+    size_t count = 0;
+    uint32_t buckets[block_probes];
+    uint32_t tags[block_probes];  // query << 24 | flip
+    uint32_t samples[block_probes];
+};
+
+struct FoundBlock {
+    // Most buckets have two at most, and nobody can foretell how many: tag << 32 | index.
+    size_t count = 0;
+    uint64_t entries[2 * block_probes + 2];
+    // The others of a bucket that has more.
+    size_t runs = 0;
+    struct {
+        uint64_t first, count;
+    } run[block_probes];
+};
+
+// The place of the sampled zero before a bucket; the first bucket has none, and is found without.
+[[gnu::always_inline]] inline const uint32_t* sample_of(const EliasFanoView& view, size_t bucket) {
+    return &view.samples[(bucket - (bucket > 0)) / ef_sample];
+}
+
+[[gnu::always_inline]] inline void find_entries(const EliasFanoView& view, uint32_t bucket,
+                                                uint32_t sample, uint64_t tag, FoundBlock& found) {
+    const EliasFanoBucket here = bucket ? bucket_behind(view, sample, bucket) : locate(view, 0);
+    const uint64_t first = here.begin | tag << 32;
+    found.entries[found.count] = first;
+    found.entries[found.count + 1] = first + 1;
+    found.count += here.count < 2 ? here.count : 2;
+    // Of an empty bucket nothing is read.
+    const size_t begin = here.begin & mask_if(here.count > 0);
+    const auto* lower = reinterpret_cast<const uint8_t*>(view.lower);
+    const uint8_t* from = lower + begin * view.width / 8;
+    const size_t bytes = here.count * view.width / 8;
+    __builtin_prefetch(from);
+    __builtin_prefetch(from + bytes + 2);  // the last one may be in the next line, or end there
+    if (here.count > 2) {
+        found.run[found.runs++] = {first + 2, here.count - 2};
+        for (size_t at = 64; at < bytes && at < 384; at += 64) __builtin_prefetch(from + at);
+    }
+}
+
+template <bool narrow>
+[[gnu::always_inline]] inline void compare_entries(const EliasFanoView& view,
+                                                   const BucketProbes& wanted, FoundBlock& found,
+                                                   ProbeSink sink, void* context) {
+    const uint64_t* lower = view.lower;
+    const unsigned width = view.width;
+    const uint64_t compared = wanted.compared;
+    const auto compare = [&](uint64_t tagged) {
+        const size_t index = static_cast<uint32_t>(tagged);
+        const uint64_t query = tagged >> 56;
+        const uint64_t flip = wanted.flips[tagged >> 32 & 0xFFFFFF];
+        const uint64_t entry = packed_value<narrow>(lower, index, width);
+        if (popcount((entry ^ wanted.values[query]) & compared) + popcount(flip) <= wanted.limit)
+            sink(context, query, index, wanted.heads[query] ^ flip, entry);
+    };
+    for (size_t i = 0; i < found.count; ++i) compare(found.entries[i]);
+    for (size_t i = 0; i < found.runs; ++i)
+        for (uint64_t at = 0; at < found.run[i].count; ++at) compare(found.run[i].first + at);
+    found.count = 0;
+    found.runs = 0;
+}
+
 template <bool narrow>
 void probe_entries(const EliasFanoView& view, const BucketProbes& wanted, ProbeSink sink,
                    void* context) {
-    const unsigned width = view.width;
-    EliasFanoBucket found[slice_probes];
-    each_slice(wanted, [&](size_t query, size_t queries, size_t first, size_t flips) {
-        const auto each = [&](auto&& step) {
-            each_probe(wanted, query, queries, first, flips, step);
-        };
-        each([&](size_t, size_t, uint64_t bucket, uint64_t) { prefetch_bucket(view, bucket); });
-        each([&](size_t probe, size_t, uint64_t bucket, uint64_t) {
-            found[probe] = locate_bucket(view, bucket);
-            // Of an empty bucket nothing is read.
-            const size_t begin = found[probe].begin & mask_if(found[probe].count > 0);
-            const uint64_t* from = view.lower + begin * view.width / 64;
-            __builtin_prefetch(from);
-            const size_t words = found[probe].count * view.width / 64 + 1;
-            for (size_t word = 8; word <= words && word < 48; word += 8)
-                __builtin_prefetch(from + word);
-        });
-        each([&](size_t probe, size_t q, uint64_t bucket, uint64_t flip) {
-            const uint64_t* lower = view.lower;
-            const uint64_t value = wanted.values[q];
-            const uint64_t compared = wanted.compared;
-            const unsigned left = wanted.limit + 64 - popcount(flip);
-            const size_t begin = found[probe].begin;
-            const size_t count = found[probe].count;
-            const auto entry_at = [&](size_t index) {
-                return packed_value<narrow>(lower, index, width);
-            };
-            const auto distance = [&](uint64_t entry) {
-                return popcount((entry ^ value) & compared) + 64;
-            };
-            // Most buckets have two at most. One that is not there is the first of all, and far.
-            const uint64_t one = mask_if(count > 0);
-            const uint64_t two = mask_if(count > 1);
-            const uint64_t a = entry_at(begin & one);
-            const uint64_t b = entry_at((begin + 1) & two);
-            const bool near_a = distance(a) + (64 & ~one) <= left;
-            const bool near_b = distance(b) + (64 & ~two) <= left;
-            if (near_a | near_b) {
-                if (near_a) sink(context, q, begin, bucket, a);
-                if (near_b) sink(context, q, begin + 1, bucket, b);
+    ProbeBlock blocks[3];
+    FoundBlock found[2];
+    const size_t probes = wanted.count * wanted.flip_count;
+    size_t query = 0;
+    size_t flip = 0;
+    for (size_t turn = 0, begun = 0, done = 0; done < probes; ++turn) {
+        ProbeBlock& first = blocks[turn % 3];
+        ProbeBlock& second = blocks[(turn + 2) % 3];
+        ProbeBlock& third = blocks[(turn + 1) % 3];
+        FoundBlock& here = found[turn % 2];
+        first.count = probes - begun < block_probes ? probes - begun : block_probes;
+        begun += first.count;
+        done += third.count;
+        const size_t most = first.count > third.count ? first.count : third.count;
+        for (size_t i = 0; i < (most > second.count ? most : second.count); ++i) {
+            if (i < first.count) {
+                const uint64_t bucket = wanted.heads[query] ^ wanted.flips[flip];
+                first.buckets[i] = static_cast<uint32_t>(bucket);
+                first.tags[i] = static_cast<uint32_t>(query << 24 | flip);
+                __builtin_prefetch(sample_of(view, bucket));
+                ++flip;
+                const bool last = flip == wanted.flip_count;
+                query += last;
+                flip &= ~mask_if(last);
             }
-            for (size_t i = 2; i < count; ++i) {
-                const uint64_t entry = entry_at(begin + i);
-                if (distance(entry) <= left) sink(context, q, begin + i, bucket, entry);
+            if (i < second.count) {
+                second.samples[i] = *sample_of(view, second.buckets[i]);
+                const uint64_t* from = &view.upper[second.samples[i] / 64];
+                __builtin_prefetch(from);
+                __builtin_prefetch(from + 2);  // two bits a bucket, as a rule
             }
-        });
-    });
+            if (i < third.count)
+                find_entries(view, third.buckets[i], third.samples[i], third.tags[i], here);
+        }
+        compare_entries<narrow>(view, wanted, found[(turn + 1) % 2], sink, context);
+        if (done == probes) compare_entries<narrow>(view, wanted, here, sink, context);
+    }
 }
 
 void probe(const EliasFanoView& view, const BucketProbes& wanted, ProbeSink sink, void* context) {

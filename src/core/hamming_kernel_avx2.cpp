@@ -17,6 +17,11 @@ inline unsigned select(uint64_t word, unsigned ones) {
     return static_cast<unsigned>(_tzcnt_u64(_pdep_u64(uint64_t{1} << ones, word)));
 }
 
+// Without its lowest `ones` ones.
+inline uint64_t from_one(uint64_t word, unsigned ones) {
+    return _pdep_u64(~uint64_t{0} << ones, word);
+}
+
 // Ones of each half byte from a table, summed up over the four bytes of a signature.
 inline unsigned near_eight(const uint32_t* signatures, uint32_t wanted, unsigned limit) {
     const __m256i ones =

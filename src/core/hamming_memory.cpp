@@ -78,9 +78,30 @@ HammingMatch HammingMemory::nearest(uint64_t x) const {
     return best;
 }
 
+void HammingMemory::prepare_heads(uint64_t x) const {
+    for (const Table& table : tables_)
+        for (const uint64_t flip : table.block.flips)
+            __builtin_prefetch(&table.heads[table.block.key(x) ^ flip]);
+}
+
+void HammingMemory::prepare_values(uint64_t x) const {
+    for (const Table& table : tables_) {
+        for (const uint64_t flip : table.block.flips) {
+            const size_t number = table.heads[table.block.key(x) ^ flip];
+            if (number == 0) continue;
+            __builtin_prefetch(&values_[number - 1]);
+            __builtin_prefetch(&table.next[number - 1]);
+        }
+    }
+}
+
 void HammingMemory::seen(std::span<const uint64_t> values, std::span<HammingMatch> known,
                          uint64_t first) {
+    // Memory answers late: what a value needs is asked for while others are decided.
+    constexpr size_t heads_ahead = 8, values_ahead = 4;
     for (size_t i = 0; i < values.size(); ++i) {
+        if (i + heads_ahead < values.size()) prepare_heads(values[i + heads_ahead]);
+        if (i + values_ahead < values.size()) prepare_values(values[i + values_ahead]);
         HammingMatch here = nearest(values[i]);
         here.position += first;
         if (here.distance < known[i].distance) known[i] = here;

@@ -43,6 +43,9 @@ class HammingMemory {
         std::vector<uint32_t> heads;
         std::vector<uint32_t> next;
     };
+    // Both ask memory for what `nearest` needs, first the one, then the other.
+    void prepare_heads(uint64_t x) const;
+    void prepare_values(uint64_t x) const;
     template <typename Take>
     void probe(uint64_t x, Take& take) const;
 

@@ -223,10 +223,12 @@ class EliasFanoTable final : public SortedTable {
         const EliasFanoTable* table;
         FoundValues* found;
         unsigned width;
-        static void take(void* context, size_t query, uint64_t, uint64_t bucket, uint64_t entry) {
+        static void take(void* context, size_t query, uint64_t index, uint64_t bucket,
+                         uint64_t entry) {
             const auto* self = static_cast<Sink*>(context);
             self->found[query].add(
-                self->table->permutation_.inverse(shift_left(bucket, self->width) | entry));
+                self->table->permutation_.inverse(shift_left(bucket, self->width) | entry),
+                self->table->context_.is_first ? index : FoundValue::unknown);
         }
     };
 
@@ -317,14 +319,17 @@ class PointerTable final : public HammingTable {
             const uint64_t* words = first.lower + (group << pointer_group_bits) * first.width / 64;
             __builtin_prefetch(words);
             __builtin_prefetch(words + 8);
+            __builtin_prefetch(words + 11);
             self->groups->push_back({query, group});
         }
-        // Near in the lower bits: rare enough to look for the others.
+        // Near in the lower bits: rare enough to look for the others, unless it is known already.
         static void take_near(void* context, uint64_t index, uint64_t) {
             const auto* self = static_cast<Sink*>(context);
+            FoundValues& found = self->found[self->query];
+            if (found.has_rank(index)) return;
             const uint64_t value = self->table->context_.first->at(index);
             if (count_ones(value ^ self->queries[self->query]) <= self->table->context_.k)
-                self->found[self->query].add(value);
+                found.add(value, index);
         }
     };
 
@@ -337,9 +342,13 @@ class PointerTable final : public HammingTable {
 
 }  // namespace
 
-const std::vector<uint64_t>& FoundValues::finish() {
-    std::sort(values_.begin(), values_.end());
-    values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
+const std::vector<FoundValue>& FoundValues::finish() {
+    if (values_.size() < 2) return values_;
+    std::sort(values_.begin(), values_.end(), [](const FoundValue& a, const FoundValue& b) {
+        return std::pair(a.value, a.rank) < std::pair(b.value, b.rank);
+    });
+    const auto same = [](const FoundValue& a, const FoundValue& b) { return a.value == b.value; };
+    values_.erase(std::unique(values_.begin(), values_.end(), same), values_.end());
     return values_;
 }
 

@@ -43,23 +43,36 @@ struct TableShape {
 inline constexpr size_t table_arrays = 4;
 using TableArrays = std::vector<std::span<const uint64_t>>;
 
+// A value that was found, and the rank in the first table of one that is equal, if it is known.
+struct FoundValue {
+    uint64_t value, rank;
+    static constexpr uint64_t unknown = ~uint64_t{0};
+};
+
 // What a search found: distinct values in no order, apart from repetitions across tables.
 class FoundValues {
    public:
-    void add(uint64_t value) {
+    void add(uint64_t value, uint64_t rank = FoundValue::unknown) {
         // Equal values stand together in a table.
-        if (values_.empty() || values_.back() != value) values_.push_back(value);
+        if (values_.empty() || values_.back().value != value) values_.push_back({value, rank});
+    }
+    // Whether it is surely there; nobody looks through many.
+    bool has_rank(uint64_t rank) const {
+        if (values_.size() > 8) return false;
+        for (const FoundValue& found : values_)
+            if (found.rank == rank) return true;
+        return false;
     }
     void clear() { values_.clear(); }
-    // Sorted, each once.
-    const std::vector<uint64_t>& finish();
+    // Sorted, each value once, with a rank if any was known.
+    const std::vector<FoundValue>& finish();
 
    private:
-    std::vector<uint64_t> values_;
+    std::vector<FoundValue> values_;
 };
 
 // Queries that wait for memory together.
-inline constexpr size_t most_together = 8;
+inline constexpr size_t most_together = 64;
 
 // Any thread may ask.
 class HammingTable {
@@ -87,6 +100,7 @@ struct TableContext {
     unsigned bits, k;
     const HammingKernels* kernels;
     const EliasFano* first;  // the first table, where that is elias_fano
+    bool is_first;           // the table that is made is that one: places in it are ranks
 };
 
 // Both throw std::invalid_argument where the arrays are not as long as the shape says.

@@ -1,5 +1,6 @@
 #include "jsonl.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -55,6 +56,8 @@ int hex_digit(char c) {
 // whether it was well-formed.
 class LineParser {
    public:
+    explicit LineParser(std::string_view data) : data_(data) {}
+
     // Calls field(name) for every key, which returns the column that wants the value or nullptr.
     template <typename Field>
     bool object(const char* begin, const char* end, Field&& field) {
@@ -161,7 +164,15 @@ class LineParser {
     // Begins where the line's part of the column begins, so a repeated key overwrites.
     bool value_into(JsonColumn& column) {
         const auto begin = static_cast<size_t>(column.offsets.back());
-        column.data.reserve(begin + static_cast<size_t>(end_ - p_));
+        const size_t wanted = begin + static_cast<size_t>(end_ - p_);
+        if (column.data.capacity() < wanted) {
+            // As much as all lines take if the others are like those so far, and a little more:
+            // to grow is to copy.
+            const auto done = static_cast<double>(p_ - data_.data());
+            const double all =
+                static_cast<double>(begin) / done * static_cast<double>(data_.size());
+            column.data.reserve(std::max(wanted, static_cast<size_t>(1.05 * all)));
+        }
         uint8_t* out = column.data.data() + begin;
         JsonKind kind = JsonKind::string;
         if (p_ < end_ && *p_ == '"') {
@@ -258,6 +269,7 @@ class LineParser {
         return p_ > begin;
     }
 
+    const std::string_view data_;
     const char* p_ = nullptr;
     const char* end_ = nullptr;
     Buffer<uint8_t> passed_over_;  // where keys and unwanted strings are written
@@ -269,8 +281,8 @@ class LineParser {
 JsonlColumns read_jsonl(std::string_view data, std::span<const std::string_view> fields) {
     JsonlColumns result;
     result.columns.resize(fields.size());
-    LineParser parser;
     const char* const end = data.data() + data.size();
+    LineParser parser(data);
     for (const char* begin = data.data(); begin < end;) {
         const char* line_end = find(begin, end, '\n');
         const char* first = begin;

@@ -1,7 +1,9 @@
 #include "level_join.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <utility>
 
 #include "mass.hpp"
 #include "parallel.hpp"
@@ -52,9 +54,7 @@ class Indexer {
 
     // Postings of one bucket.
     void add(std::vector<Posting>& postings, Index& to) {
-        std::sort(postings.begin(), postings.end(), [](const Posting& x, const Posting& y) {
-            return x.key != y.key ? x.key < y.key : x.document < y.document;
-        });
+        sort(postings);
         for (size_t begin = 0; begin < postings.size();) {
             size_t end = begin + 1;
             while (end < postings.size() && postings[end].key == postings[begin].key) ++end;
@@ -64,6 +64,31 @@ class Indexer {
     }
 
    private:
+    // By key, then by document. Keys are spread evenly, so their next bits divide them into pieces
+    // of a few.
+    void sort(std::vector<Posting>& postings) {
+        const auto order = [](const Posting& x, const Posting& y) {
+            return x.key != y.key ? x.key < y.key : x.document < y.document;
+        };
+        const int bits = std::clamp(static_cast<int>(std::bit_width(postings.size())) - 2, 1, 16);
+        const auto piece = [bits](const Posting& posting) {
+            return posting.key << bucket_bits >> (64 - bits);
+        };
+        ends_.assign(size_t{1} << bits, 0);
+        for (const Posting& posting : postings) ++ends_[piece(posting)];
+        size_t before = 0;
+        for (size_t& start : ends_) before += std::exchange(start, before);
+        sorted_.resize(postings.size());
+        for (const Posting& posting : postings) sorted_[ends_[piece(posting)]++] = posting;
+        auto begin = sorted_.begin();
+        for (const size_t end : ends_) {
+            const auto next = sorted_.begin() + static_cast<std::ptrdiff_t>(end);
+            if (next - begin > 1) std::sort(begin, next, order);
+            begin = next;
+        }
+        postings.swap(sorted_);
+    }
+
     bool native(uint32_t document) const {
         return join_.sketches.level_of(document) == join_.level;
     }
@@ -104,6 +129,8 @@ class Indexer {
     const LevelJoin& join_;
     std::span<const uint32_t> groups_;
     std::vector<Entry> natives_, visitors_;
+    std::vector<Posting> sorted_;
+    std::vector<size_t> ends_;
 };
 
 // Finds the partners of one document after the other.
@@ -164,12 +191,18 @@ class Prober {
         // Of two with equally many elements the one that is later in document order probes.
         if (entry.count == count_ && other > document_) return;
         if (group_ != no_hub && group_ == entry.group) return;
-        const size_t needed = join_.rule.needed(count_, entry.count);
         // Behind their first common element lie at most so many more; at a later one of their
         // common elements the bound may be too small, but then they have met at the first.
-        if (std::min(left_, entry.count - entry.position) < needed) return;
+        if (!join_.rule.suffices(std::min(left_, entry.count - entry.position), count_,
+                                 entry.count))
+            return;
         seen_[other] = document_ + 1;
-        verify(other, needed, out);
+        if (!join_.signatures.empty()) {
+            const Signature& own = join_.signatures[document_];
+            const size_t most = own.most_common(join_.signatures[other], count_, entry.count);
+            if (!join_.rule.suffices(most, count_, entry.count)) return;
+        }
+        verify(other, join_.rule.needed(count_, entry.count), out);
     }
 
     void verify(uint32_t other, size_t needed, std::vector<Pair>& out) {
@@ -204,7 +237,7 @@ class Prober {
                 least = frequency[i];
             }
         }
-        const size_t bucket = bucket_of(mixed(first));
+        const size_t bucket = bucket_of(mixed(join_.sketches.in_category(document_, first)));
         return join_.first_bucket <= bucket && bucket < join_.last_bucket;
     }
 
@@ -244,8 +277,14 @@ class LevelIndex::Lists {
     };
 
     Lists(std::vector<Index>& parts, size_t documents) : starts_(documents + 1, 0) {
-        for (const Index& part : parts)
+        size_t lists = 0, entries = 0;
+        for (const Index& part : parts) {
+            lists += part.lists.size();
+            entries += part.entries.size();
             for (const Probe& probe : part.probes) ++starts_[probe.document + 1];
+        }
+        lists_.reserve(lists);
+        entries_.reserve(entries);
         for (size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
         probes_.resize(starts_.back());
         std::vector<uint32_t> next(starts_.begin(), starts_.end() - 1);

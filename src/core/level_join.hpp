@@ -29,8 +29,9 @@ struct LevelJoin {
     const SketchSet& sketches;
     JoinRule rule;
     uint8_t level;
-    std::span<const uint32_t> counts;  // from make_postings
-    std::span<const uint32_t> hubs;    // mass.hpp; empty for none
+    std::span<const uint32_t> counts;       // from make_postings
+    std::span<const Signature> signatures;  // from make_postings, too; empty for none
+    std::span<const uint32_t> hubs;         // mass.hpp; empty for none
     std::span<const uint32_t> groups;  // in which no pairs are looked for; empty: those of the hubs
     size_t first_bucket;
     size_t last_bucket;

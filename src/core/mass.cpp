@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <span>
 #include <utility>
 
@@ -31,7 +32,8 @@ class Keys {
         const Elements elements = sketches.elements(document);
         const uint8_t* const frequency = sketches.frequencies(document);
         for (size_t i = 0; i < elements.size(); ++i)
-            if (frequency[i] >= rule.least_frequency) add(reversed(elements[i]), rule.keys);
+            if ((elements[i] & too_large_) == 0 && frequency[i] >= rule.least_frequency)
+                add(reversed(elements[i]), rule.keys);
     }
 
     const uint64_t* begin() const { return keys_.data(); }
@@ -43,9 +45,14 @@ class Keys {
         size_t i = count_ < limit ? count_++ : count_ - 1;
         for (; i > 0 && keys_[i - 1] > key; --i) keys_[i] = keys_[i - 1];
         keys_[i] = key;
+        // Most elements have a bit that makes them larger than the last key, which is seen before
+        // they are reversed.
+        if (count_ == limit && keys_[limit - 1])
+            too_large_ = (uint64_t{1} << std::countl_zero(keys_[limit - 1])) - 1;
     }
 
     std::array<uint64_t, most_keys> keys_;
+    uint64_t too_large_ = 0;  // bits of elements that cannot be keys any more
     size_t count_ = 0;
 };
 
@@ -61,7 +68,7 @@ class HubFinder {
         size_t tries = 0;
         has_table_ = false;
         for (const uint64_t key : Keys(sketches_, document, rule_))
-            for (const uint32_t head : heads_.of(key)) {
+            for (const uint32_t head : heads_.of(sketches_.in_category(document, key))) {
                 if (head >= document) break;
                 const auto end = tried.begin() + static_cast<std::ptrdiff_t>(tries);
                 if (std::find(tried.begin(), end, head) != end) continue;
@@ -185,7 +192,8 @@ void Masses::add(size_t begin, size_t end, size_t threads) {
     for (const auto& piece : keys)
         for (const Keys& own : piece) {
             const auto document = static_cast<uint32_t>(sketches_.visit(i++));
-            for (const uint64_t key : own) heads_->add(key, document);
+            for (const uint64_t key : own)
+                heads_->add(sketches_.in_category(document, key), document);
         }
 }
 

@@ -4,11 +4,11 @@
 // The rule depends on the sketches and the document order alone. A key of a document is one of its
 // first `keys` elements of frequency `least_frequency` or more, in the order of their bits read
 // backwards (so that documents of different levels have keys in common). The heads of a key are the
-// first `heads` documents, in document order, that have it as a key. The hub of a document is the
-// first head, by the order of its keys and then in document order, that comes before it, whose size
-// (distinct shingles) allows for the threshold, and that it resembles at the threshold; most
-// documents have none. The join then leaves out the pairs of two
-// documents with the same hub: both are linked to it at the threshold or more.
+// first `heads` documents of each category, in document order, that have it as a key. The hub of a
+// document is the first head, by the order of its keys and then in document order, that comes
+// before it, whose size (distinct shingles) allows for the threshold, and that it resembles at the
+// threshold; most documents have none. The join then leaves out the pairs of two documents with the
+// same hub: both are linked to it at the threshold or more.
 #pragma once
 
 #include <cstddef>

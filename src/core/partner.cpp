@@ -127,24 +127,42 @@ class Comparer {
 
 }  // namespace
 
-std::vector<Pair> find_partners(const SketchSet& sketches, const JoinRule& rule,
-                                std::span<const uint32_t> documents, std::span<const uint8_t> marks,
-                                size_t begin, size_t end, size_t threads) {
-    const Holders holders(sketches, documents);
+// What is known of the documents whose partners are looked for.
+struct PartnerFinder::Documents {
+    Documents(const SketchSet& sketches, std::span<const uint32_t> documents)
+        : holders(sketches, documents), among(sketches.count, 0) {
+        for (const uint32_t document : documents) {
+            counts.emplace_back(sketches.elements(document));
+            among[document] = 1;
+        }
+    }
+
+    Holders holders;
     std::vector<LevelCounts> counts;
-    for (const uint32_t document : documents) counts.emplace_back(sketches.elements(document));
-    std::vector<uint8_t> among(sketches.count, 0);
-    for (const uint32_t document : documents) among[document] = 1;
+    std::vector<uint8_t> among;  // of each of all documents: whether it is one of them
+};
+
+PartnerFinder::PartnerFinder(const SketchSet& sketches, const JoinRule& rule,
+                             std::span<const uint32_t> documents, std::span<const uint8_t> marks)
+    : sketches_(sketches),
+      rule_(rule),
+      documents_(documents),
+      marks_(marks),
+      own_(std::make_unique<const Documents>(sketches, documents)) {}
+
+PartnerFinder::~PartnerFinder() = default;
+
+std::vector<Pair> PartnerFinder::find(size_t begin, size_t end, size_t threads) const {
     constexpr size_t block = 1024;
     std::vector<std::vector<Pair>> found((end - begin + block - 1) / block);
     in_parallel(found.size(), threads, [&] {
-        return [&, comparer =
-                       Comparer(sketches, rule, documents, counts, holders)](size_t part) mutable {
+        return [&, comparer = Comparer(sketches_, rule_, documents_, own_->counts, own_->holders)](
+                   size_t part) mutable {
             const size_t first = begin + part * block;
             for (size_t i = first; i < std::min(end, first + block); ++i) {
-                const auto document = static_cast<uint32_t>(sketches.visit(i));
-                if (marks[document] || among[document])
-                    comparer.compare(document, among[document], found[part]);
+                const auto document = static_cast<uint32_t>(sketches_.visit(i));
+                if (marks_[document] || own_->among[document])
+                    comparer.compare(document, own_->among[document], found[part]);
             }
         };
     });

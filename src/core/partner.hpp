@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -14,10 +15,26 @@
 namespace roughly {
 
 // Every pair that reaches the rule's floor, at the coarser of its levels, of two of `documents`, or
-// of one of them and another one that has a mark (a byte a document); of these the pairs that are
-// found by looking at documents from `begin` to `end`. Ascending by (a, b), each once.
-std::vector<Pair> find_partners(const SketchSet& sketches, const JoinRule& rule,
-                                std::span<const uint32_t> documents, std::span<const uint8_t> marks,
-                                size_t begin, size_t end, size_t threads);
+// of one of them and another one that has a mark (a byte a document). What it is made of must
+// outlive it.
+class PartnerFinder {
+   public:
+    PartnerFinder(const SketchSet& sketches, const JoinRule& rule,
+                  std::span<const uint32_t> documents, std::span<const uint8_t> marks);
+    ~PartnerFinder();
+
+    // Those of the pairs that are found by looking at documents from `begin` to `end`. Ascending by
+    // (a, b), each once.
+    std::vector<Pair> find(size_t begin, size_t end, size_t threads) const;
+
+   private:
+    struct Documents;
+
+    SketchSet sketches_;
+    JoinRule rule_;
+    std::span<const uint32_t> documents_;
+    std::span<const uint8_t> marks_;
+    std::unique_ptr<const Documents> own_;
+};
 
 }  // namespace roughly

@@ -34,8 +34,10 @@ class PostingMaker {
                  size_t least_partner)
         : sketches_(sketches), rule_(rule), level_(level), least_partner_(least_partner) {}
 
-    // Elements that the document has at the level; its postings are appended to `out`.
-    uint32_t make(size_t document, size_t least_count, std::vector<Posting>& out) {
+    // Elements that the document has at the level, or 0 if they are fewer than `least_count`; its
+    // postings are appended to `out`.
+    uint32_t make(size_t document, size_t least_count, uint32_t& bound, Signature* signature,
+                  std::vector<Posting>& out) {
         const Elements all = sketches_.elements(document);
         if (all.size() < least_count) return 0;
         const uint8_t* frequency = sketches_.frequencies(document);
@@ -46,6 +48,7 @@ class PostingMaker {
             frequency = reduced_frequency_.data();
         }
         const size_t count = elements.size();
+        bound = static_cast<uint32_t>(count);
         if (count == 0 || count < least_count) return 0;
         const size_t length = std::max(probe_length(count), rule_.index_length(count));
         starts_.fill(0);
@@ -56,8 +59,11 @@ class PostingMaker {
         for (size_t i = 0; i < count; ++i) {
             const uint32_t position = starts_[frequency[i]]++;
             if (position < length && frequency[i] > 1)
-                out.push_back({mixed(elements[i]), static_cast<uint32_t>(document), position});
+                out.push_back({mixed(sketches_.in_category(document, elements[i])),
+                               static_cast<uint32_t>(document), position});
         }
+        if (signature)
+            for (const uint64_t element : elements) signature->add(element);
         return static_cast<uint32_t>(count);
     }
 
@@ -121,39 +127,49 @@ JoinRule::Range JoinRule::partners(size_t n, size_t left) const {
 
 Postings make_postings(const SketchSet& sketches, const JoinRule& rule, uint8_t level, size_t begin,
                        size_t end, size_t smallest_native, bool visited, size_t threads,
-                       std::span<uint32_t> counts) {
+                       std::span<uint32_t> counts, std::span<uint32_t> bounds,
+                       std::span<Signature> signatures) {
     // A visitor must be large enough for the smallest native at least.
     const size_t least_visitor =
         rule.measure == Measure::containment ? 1 : least_share(smallest_native, rule.floor);
     const size_t least_partner = visited ? least_visitor : smallest_native;
     constexpr size_t block = 256;
     std::vector<std::vector<Posting>> parts((end - begin + block - 1) / block);
+    // Of each part and bucket how many entries there are, then where the next one goes.
+    std::vector<std::array<uint64_t, buckets>> places(parts.size());
     in_parallel(parts.size(), threads, [&] {
-        return
-            [&, maker = PostingMaker(sketches, rule, level, least_partner)](size_t part) mutable {
-                const size_t first = begin + part * block;
-                for (size_t i = first; i < std::min(end, first + block); ++i) {
-                    const size_t document = sketches.visit(i);
-                    const uint8_t own = sketches.level_of(document);
-                    if (own > level) continue;
-                    const size_t least = own == level ? 1 : least_visitor;
-                    counts[document] = maker.make(document, least, parts[part]);
-                }
-            };
+        return [&,
+                maker = PostingMaker(sketches, rule, level, least_partner)](size_t part) mutable {
+            const size_t first = begin + part * block;
+            for (size_t i = first; i < std::min(end, first + block); ++i) {
+                const size_t document = sketches.visit(i);
+                const uint8_t own = sketches.level_of(document);
+                if (own > level) continue;
+                const size_t least = own == level ? 1 : least_visitor;
+                if (bounds[document] < least) continue;
+                counts[document] =
+                    maker.make(document, least, bounds[document],
+                               signatures.empty() ? nullptr : &signatures[document], parts[part]);
+            }
+            places[part].fill(0);
+            for (const Posting& posting : parts[part]) ++places[part][bucket_of(posting.key)];
+        };
     });
 
     Postings made{{}, std::vector<uint64_t>(buckets, 0)};
-    std::array<uint64_t, buckets> next{};
-    for (const auto& part : parts)
-        for (const Posting& posting : part) ++next[bucket_of(posting.key)];
     uint64_t before = 0;
-    for (uint64_t& start : next) before += std::exchange(start, before);
-    made.entries.resize(before);
-    for (auto& part : parts) {
-        for (const Posting& posting : part) made.entries[next[bucket_of(posting.key)]++] = posting;
-        part = {};
+    for (size_t bucket = 0; bucket < buckets; ++bucket) {
+        for (auto& place : places) before += std::exchange(place[bucket], before);
+        made.bucket_ends[bucket] = before;
     }
-    std::copy(next.begin(), next.end(), made.bucket_ends.begin());
+    made.entries.resize(before);
+    in_parallel(parts.size(), threads, [&] {
+        return [&](size_t part) {
+            const std::vector<Posting> own = std::move(parts[part]);
+            for (const Posting& posting : own)
+                made.entries[places[part][bucket_of(posting.key)]++] = posting;
+        };
+    });
     return made;
 }
 

@@ -13,6 +13,7 @@
 // reduced; at least one of a pair is native.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,6 +21,7 @@
 
 #include "measure.hpp"
 #include "pair.hpp"
+#include "signature.hpp"
 #include "sketch_set.hpp"
 
 namespace roughly {
@@ -38,6 +40,16 @@ struct JoinRule {
     // The least overlap with which a prober of n and a partner of m elements reach the floor.
     size_t needed(size_t n, size_t m) const;
 
+    // Whether an overlap is as large as that.
+    bool suffices(size_t overlap, size_t n, size_t m) const {
+        if (measure == Measure::containment || smallest) {
+            const size_t whole = measure == Measure::containment ? n : std::max(n, m);
+            return uint128{overlap} * floor.denominator >= uint128{floor.numerator} * whole;
+        }
+        return uint128{overlap} * (floor.numerator + floor.denominator) >=
+               uint128{floor.numerator} * (n + m);
+    }
+
     // Whether a document's elements at a level say enough of its containment: a few of them may all
     // be somewhere by chance. A document that has all its shingles there is no sample.
     bool enough(const SketchSet& sketches, size_t document, size_t count) const {
@@ -54,7 +66,7 @@ struct JoinRule {
 };
 
 struct Posting {
-    uint64_t key;  // the element, mixed
+    uint64_t key;  // the element in its document's category, mixed
     uint32_t document;
     uint32_t position;  // of the element among those of its document, rarest first
 };
@@ -72,10 +84,13 @@ struct Postings {
 
 // Documents from `begin` to `end`. Elements that nobody else has are left out. `counts` has a place
 // for each of all documents and takes how many elements each has at the level; those that do not
-// take part are left alone (at 0). `smallest_native` is the least count of a native; `visited` says
-// whether there are documents of finer levels.
+// take part are left alone (at 0). `bounds` has no fewer than each document has at the level, and
+// takes what it has: joins of finer levels make those of coarser ones faster. `signatures` takes
+// those of the elements at the level, or is empty. `smallest_native` is the least count of a
+// native; `visited` says whether there are documents of finer levels.
 Postings make_postings(const SketchSet& sketches, const JoinRule& rule, uint8_t level, size_t begin,
                        size_t end, size_t smallest_native, bool visited, size_t threads,
-                       std::span<uint32_t> counts);
+                       std::span<uint32_t> counts, std::span<uint32_t> bounds,
+                       std::span<Signature> signatures);
 
 }  // namespace roughly

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "fingerprint_set.hpp"
 #include "html.hpp"
@@ -183,7 +184,8 @@ SketchColumns concatenate(std::vector<SketchColumns>& parts, size_t threads) {
     all.values.keep(values);
     in_parallel(parts.size(), threads, [&] {
         return [&](size_t i) {
-            const Sequence<uint64_t>& from = parts[i].values;
+            // A part goes when it is copied.
+            const Sequence<uint64_t> from = std::move(parts[i].values);
             if (from.size())
                 std::memcpy(to + starts[i], from.data(), from.size() * sizeof(uint64_t));
         };

@@ -71,6 +71,7 @@ struct SketchSet {
     uint64_t smallest;     // the K of min:K sketches, else 0
     const SketchReader* reader = nullptr;
     const uint32_t* visits = nullptr;  // documents in the order of their rows; null: they are in it
+    const uint64_t* category = nullptr;  // of every row, a hash; null: all are of one
 
     // Whoever goes through all documents takes this one as the i-th: those that lie together follow
     // each other, so that few pages of a file are in use at a time.
@@ -100,6 +101,11 @@ struct SketchSet {
         const size_t row = rows[document];
         const SketchChunk& chunk = chunks[row >> chunk_bits];
         return chunk.frequency + chunk.offsets[row & ((size_t{1} << chunk_bits) - 1)];
+    }
+
+    // An element as a key under which only documents of one category meet (others hardly ever).
+    uint64_t in_category(size_t document, uint64_t element) const {
+        return category ? element ^ category[rows[document]] : element;
     }
 
     uint8_t level_of(size_t document) const { return level[rows[document]]; }

@@ -128,15 +128,26 @@ class SketchSet:
         chunks: (values, offsets) of chunk_rows rows each; rows: those that take part, in document order; size, level: of all rows; smallest: the K of min:K, else 0; files: open file, which is closed in the end, and first byte of every chunk's values.
         """
 
+    @property
+    def reads_files(self) -> bool:
+        """
+        Whether single sketches are read from their files, and not used in place.
+        """
+
     def elements(self) -> int:
         """Elements of all documents that take part."""
 
     def use_frequencies(self, frequencies: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> None:
         """Takes the frequencies, an array for each chunk, for what follows."""
 
-    def postings(self, measure: str, floor: tuple[int, int], level: int, begin: int, end: int, smallest_native: int, visited: bool, threads: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
+    def use_categories(self, category: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
-        Postings (key; position and document) by bucket, and where each bucket ends; writes the documents' elements at the level into counts.
+        Takes a hash of every row's category: only documents of one are joined (others hardly ever), and have hubs of their own.
+        """
+
+    def postings(self, measure: str, floor: tuple[int, int], level: int, begin: int, end: int, smallest_native: int, visited: bool, threads: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], bounds: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], signatures: Annotated[NDArray[numpy.uint64], dict(shape=(None, 8), order='C', device='cpu')]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        Postings (key; position and document) by bucket, and where each bucket ends; writes the documents' elements at the level into counts and bounds, which has no fewer before, and what they look like from afar into signatures, if there are any.
         """
 
     def mass_keys(self, least_frequency: int, keys: int, begin: int, end: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]]:
@@ -150,11 +161,6 @@ class SketchSet:
     def expand(self, lists: Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], expansions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], floor: tuple[int, int], begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
         """
         Pairs whose first document is from begin to end: a, b, common, sampled.
-        """
-
-    def partners(self, measure: str, floor: tuple[int, int], documents: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
-        """
-        Pairs of some documents with each other and with marked ones that reach the floor; those found at documents from begin to end.
         """
 
     def measure(self, measure: str, pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
@@ -209,14 +215,26 @@ class ListCollector:
 class LevelIndex:
     """Postings of one level by key, ready to be probed."""
 
-    def __init__(self, sketches: SketchSet, measure: str, floor: tuple[int, int], level: int, runs: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], hubs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], least_contained: int, first_bucket: int, last_bucket: int, threads: int) -> None: ...
+    def __init__(self, sketches: SketchSet, measure: str, floor: tuple[int, int], level: int, runs: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], signatures: Annotated[NDArray[numpy.uint64], dict(shape=(None, 8), order='C', device='cpu', writable=False)], hubs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], least_contained: int, first_bucket: int, last_bucket: int, threads: int) -> None: ...
 
     def probe(self, begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
         """Pairs found by documents from begin to end: a, b, common, sampled."""
 
+class PartnerFinder:
+    """
+    Pairs of some documents with each other and with marked ones that reach a floor.
+    """
+
+    def __init__(self, sketches: SketchSet, measure: str, floor: tuple[int, int], documents: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def find(self, begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
+        """Those found at documents from begin to end: a, b, common, sampled."""
+
 POSTING_BUCKETS: int = 256
 
 NO_HUB: int = 4294967295
+
+SIGNATURE_WORDS: int = 8
 
 class JsonlColumns:
     """Fields of JSON Lines, a row a line that is not blank."""
@@ -248,6 +266,11 @@ def crc32c(buffer: object, before: int = 0, simd: str = '') -> int:
 
 def crc32c_blocks(buffer: object, block_bytes: int, threads: int, simd: str = '') -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
     """CRC32C of each block of a buffer; the last block may be shorter."""
+
+def read_stretches(descriptor: int, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], end: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes:
+    """
+    Stretches of an open file, one behind the other; less where the file is shorter.
+    """
 
 def map_file(descriptor: int, size: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]:
     """
@@ -423,6 +446,21 @@ class HammingMemory:
 
     def values(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
         """All values in the order they were added."""
+
+class HammingGreedy:
+    """
+    The dedup rule for values of 64 bits: one goes if one that stays is within k bits.
+    """
+
+    def __init__(self, k: int, blocks: int, capacity: int, size_ratio: tuple[int, int] = (0, 0), simd: str = '') -> None: ...
+
+    def keep(self, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Values that stay in any case."""
+
+    def take(self, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        For each value in order the nearest that stays, of these the first: its number among all given (-1: none, so the value stays), the value and the distance (65: none).
+        """
 
 class HammingJoin:
     """Queries, to be joined with values."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,11 +61,24 @@ def read_ahead(items: Iterable[Item], ahead: int = READ_AHEAD) -> Iterator[Item]
         thread.join()
 
 
+class Simhashing(Protocol):
+    """What gives simhashes; `Simhasher.simhash_documents`, which is of a higher layer, is one."""
+
+    def __call__(self, batch: pa.RecordBatch, threads: int | None = None) -> Any: ...
+
+
 def sketched(
-    documents: Iterable[pa.RecordBatch], sketcher: Sketcher, threads: int | None = None
+    documents: Iterable[pa.RecordBatch],
+    sketcher: Sketcher,
+    threads: int | None = None,
+    simhashing: Simhashing | None = None,
 ) -> Iterator[tuple[pa.RecordBatch, _core.SketchColumns]]:
-    """Every batch of documents with its sketches; the next batches are read meanwhile."""
+    """Every batch of documents with its sketches, and with simhashes as one more column if these
+    are wanted; the next batches are read meanwhile."""
     for batch in read_ahead(documents):
+        if simhashing is not None:
+            simhashes = simhashing(batch, threads).to_arrow()
+            batch = batch.append_column("simhash", simhashes)
         yield batch, sketcher.sketch_documents(batch, threads).columns
 
 

@@ -154,10 +154,13 @@ class Preset:
     threshold: float | None = None  # resemblance from which on they do
     super_length: int = 0  # or: sketch elements in a super shingle,
     super_agreeing: int = 0  # and how many of these must agree
+    distance: int | None = None  # or: bits in which simhashes may differ; sketches play no part
 
     @property
-    def method(self) -> Literal["expansion", "super"]:
+    def method(self) -> Literal["expansion", "super", "hamming"]:
         """How it finds pairs."""
+        if self.distance is not None:
+            return "hamming"
         return "super" if self.super_length else "expansion"
 
     @property
@@ -173,6 +176,8 @@ class Preset:
 
     def together(self, a: Sketch, b: Sketch) -> bool:
         """Whether the system takes the two documents for near duplicates."""
+        if self.distance is not None:
+            raise ParameterError("preset: goes by simhashes: cannot tell from sketches")
         if self.threshold is not None:
             return a.resemblance(b).value >= self.threshold
         return a.common_super_shingles(b, self.super_length) >= self.super_agreeing
@@ -181,11 +186,13 @@ class Preset:
 PRESETS: dict[str, Preset] = {
     "broder97": Preset(10, 40, "mod:25", threshold=0.5),
     "broder97-super": Preset(10, 64, "perm:84", super_length=14, super_agreeing=2),
+    "manku07": Preset(5, 64, "adaptive:200", distance=3),
 }
 
 
 def preset(name: str, seed: int | Literal["random"] = 0) -> Sketcher:
-    """The sketcher of a system described in the papers: "broder97" or "broder97-super"."""
+    """The sketcher of a system described in the papers: "broder97" or "broder97-super". That of
+    "manku07", which goes by simhashes, is the default one."""
     return preset_named(name).sketcher(seed)
 
 

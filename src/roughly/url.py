@@ -6,7 +6,8 @@ fragment. `loose_url` also undoes what rarely changes it: https, www, letter cas
 end, session numbers. Both accept anything, give ASCII, and leave alone what they made themselves.
 
 Documents are looked up by `lookup_key`, which is loose; who finds several prefers the one whose
-canonical form agrees. An id that is no URL is its own key.
+canonical form agrees. An id that is no URL is its own key. `host_of` tells the sites of a column of
+ids.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ _CLEAN = re.compile(
     r"(?:[A-Za-z0-9_~!$'()*,;:@&=+.-]|/(?![./]))*|/)"
 )
 _URL = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*://")
+# A URL up to the end of its authority, which must be plain to see: that alone tells the host.
+_SERVER = r"^(?P<server>[A-Za-z][A-Za-z0-9+.-]*://[^/?#\\\x00-\x20]+)(?:[/?#]|\z)"
+_CLEAN_SERVER = re.compile(r"https?://((?:[a-z0-9_-]+\.)*[a-z][a-z0-9-]*)(?::[0-9]*)?")
 
 
 class Address(NamedTuple):
@@ -123,6 +127,34 @@ def server_of(name: str) -> str:
         return ""
     parts = split_url(name)
     return (parts.host or "") + (f":{parts.port}" if parts.port else "")
+
+
+def host_of(ids: pa.Array) -> pa.Array:
+    """The host of each id that is a URL with one, in canonical form and without its port; null for
+    all others. Each server is looked at once, however many pages it has."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ids = ids.cast(pa.string())
+    servers = pc.extract_regex(ids, _SERVER).field("server").dictionary_encode()
+    hosts = [_host_of_server(server) for server in servers.dictionary.to_pylist()]
+    found = pa.DictionaryArray.from_arrays(servers.indices, pa.array(hosts, pa.string()))
+    found = found.cast(pa.string())
+    # What is left is no URL, or one that only its whole can tell.
+    rest = pc.and_(pc.is_null(found), pc.match_substring(ids, "://"))
+    if not pc.any(rest).as_py():
+        return found
+    singly = [_host_of_url(id) for id in ids.filter(rest).to_pylist()]
+    return pc.replace_with_mask(found, pc.fill_null(rest, False), pa.array(singly, pa.string()))
+
+
+def _host_of_server(server: str) -> str | None:
+    clean = _CLEAN_SERVER.fullmatch(server)
+    return clean[1] if clean else split_url(server).host or None
+
+
+def _host_of_url(url: str) -> str | None:
+    return split_url(url).host or None if is_url(url) else None
 
 
 _WWW = re.compile(r"^(?:www[0-9]*\.)+(?=.)")

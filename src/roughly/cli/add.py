@@ -61,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     started = time.monotonic()
     corpus = Corpus(arguments.corpus)
+    arguments.within = corpus.manifest.settings.condition.within  # categories are read alike
     documents = documents_of(arguments, arguments.inputs)
     with Progress(quiet=arguments.quiet) as progress:
         added = corpus.add(

@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roughly.cli.options import (
+    add_condition_options,
     add_reading,
     add_resources,
+    add_simhashing,
     add_sketching,
+    condition_of,
     count,
     documents_of,
     positive,
@@ -40,6 +43,9 @@ examples:
   roughly cluster 'crawl/*.warc.gz' -o crawl.roughly
   roughly cluster docs.jsonl -o docs.roughly --threshold 0.6 --containment 0.8
   roughly cluster docs.roughly --threshold 0.9
+  roughly cluster 'crawl/*.warc.gz' -o crawl.roughly --method both --within host
+  roughly cluster docs.jsonl -o docs.roughly --method simhash -k 4 --stem english
+  roughly cluster docs.roughly -k 2
   roughly cluster docs.roughly --json > clusters.jsonl
   roughly cluster docs.roughly --common 20
   roughly cluster docs.roughly --url https://example.com/page
@@ -102,6 +108,8 @@ def add_parser(subparsers: Any) -> None:
         metavar="N",
         help="with --preset broder97, shingles of more documents are ignored (default: 1000)",
     )
+    add_condition_options(parser)
+    add_simhashing(parser)
     add_sketching(parser)
     add_reading(parser)
     group = parser.add_argument_group("the run and what it shows")
@@ -135,9 +143,19 @@ def run(arguments: argparse.Namespace) -> int:
             )
         _refuse_fixed(arguments)
         corpus = Corpus(arguments.inputs[0])
+        if arguments.threshold is not None and corpus.manifest.settings.method == "hamming":
+            raise ParameterError(
+                f"--threshold: nothing to apply to: {printable(arguments.inputs[0])} was clustered"
+                " by simhash alone",
+                hint="say how many bits may differ with -k",
+            )
         _restore_results(corpus, arguments)
         found = corpus.clusters(
-            arguments.threshold, arguments.containment, arguments.linkage, arguments.threads
+            arguments.threshold,
+            arguments.containment,
+            arguments.linkage,
+            arguments.threads,
+            distance=arguments.distance,
         )
     else:
         found = _make(arguments)
@@ -172,6 +190,7 @@ def _make(arguments: argparse.Namespace) -> Clusters:
         arguments.preset,
         arguments.cut_off,
         arguments.exact,
+        condition_of(arguments),
     )
     check_linkage(arguments.linkage, settings.containment, settings.exact)
     if arguments.common:
@@ -214,13 +233,13 @@ def _make(arguments: argparse.Namespace) -> Clusters:
 
 def _restore_results(corpus: Corpus, arguments: argparse.Namespace) -> None:
     """Writes the tables and the report again, if a change of the corpus has removed them."""
-    from roughly.corpus.results import NAMES
+    from roughly.corpus.results import NAMES, REPORT
     from roughly.errors import BusyError
     from roughly.storage.lock import WriterLock
 
-    asked = (arguments.threshold, arguments.containment)
-    missing = [name for name in (*NAMES, "report.html") if not (corpus.path / name).exists()]
-    if not missing or asked != (None, None) or arguments.linkage != "single" or arguments.common:
+    asked = (arguments.threshold, arguments.containment, arguments.distance)
+    missing = [name for name in (*NAMES, REPORT) if not (corpus.path / name).exists()]
+    if not missing or asked != (None,) * 3 or arguments.linkage != "single" or arguments.common:
         return
     try:
         with WriterLock(corpus.path):
@@ -241,7 +260,7 @@ def _write_results(found: Clusters, directory: Path) -> None:
     """The tables and the report."""
     from roughly.cli.output import write_file
     from roughly.clustering.common import common_shingles
-    from roughly.corpus.results import write_results
+    from roughly.corpus.results import REPORT, seal_results, write_results
     from roughly.report.cluster_page import page
     from roughly.report.cluster_report import CommonShingle, gather
 
@@ -251,12 +270,19 @@ def _write_results(found: Clusters, directory: Path) -> None:
     if found.segment.has_text and found.segment.parameters.selection[0] != "perm":
         shingles = [CommonShingle(s.text, s.documents) for s in common_shingles(found, 20)]
     report = gather(found, title=directory.name, shingles=shingles)
-    write_file(str(directory / "report.html"), page(report), force=True)
+    write_file(str(directory / REPORT), page(report), force=True)
+    seal_results(directory)
 
 
 # What is fixed when a corpus is made: option and where it is kept.
 _FIXED = (
     ("--date", "date"),
+    ("--method", "method"),
+    ("--size-ratio", "size_ratio"),
+    ("--within", "within"),
+    ("--features", "features"),
+    ("--stop-words", "stop_words"),
+    ("--stem", "stem"),
     ("--floor", "floor"),
     ("--containment-floor", "containment_floor"),
     ("--cut-off", "cut_off"),
@@ -301,6 +327,10 @@ def _show(found: Clusters) -> None:
     documents, sizes = found.segment.documents, found.sizes()
     print(counted(documents, "document"))
     by = f"at resemblance {float(found.threshold):g}"
+    if found.settings.method == "hamming":
+        by = f"by simhashes within {counted(found.distance or 0, 'bit')}"
+    elif found.distance is not None:
+        by += f" and simhashes within {counted(found.distance, 'bit')}"
     if found.settings.method == "super" and not found.settings.exact:
         by = f"by super shingles of which {float(found.threshold):.0%} agree"
     if found.containment is not None:
@@ -308,6 +338,9 @@ def _show(found: Clusters) -> None:
     clustered = int(sizes.sum())
     print(f"{counted(len(sizes), 'cluster')} of {counted(clustered, 'document')} {by}")
     print(f"{counted(documents - clustered + len(sizes), 'document')} if each cluster is one")
+    same, cross = found.site_pairs
+    if same or cross:
+        print(f"{counted(same, 'same-site pair')}, {cross:,} cross-site")
     if not len(sizes):
         return
     table = found.clusters().sort_by([("size", "descending"), ("cluster", "ascending")])
@@ -323,8 +356,10 @@ def _show(found: Clusters) -> None:
 
 def _write_json(found: Clusters) -> None:
     rows = found.clusters().to_pylist()
-    for row, members in zip(rows, found, strict=True):
-        print(json.dumps(row | {"members": members}))
+    same, cross = (counts.tolist() for counts in found.site_pairs_by_cluster)
+    for row, own, others, members in zip(rows, same, cross, found, strict=True):
+        pairs = {"same_site_pairs": own, "cross_site_pairs": others}
+        print(json.dumps(row | pairs | {"members": members}))
 
 
 def _show_beside(found: Clusters, arguments: argparse.Namespace) -> None:

@@ -12,9 +12,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from roughly.cli.options import (
+    add_condition_options,
     add_reading,
     add_resources,
+    add_simhashing,
     add_sketching,
+    condition_of,
     count,
     documents_of,
     ratio,
@@ -51,6 +54,7 @@ examples:
   roughly dedup 'crawl/*.parquet' -o clean --keep newest
   roughly dedup pages.warc.gz -o clean.warc.gz --threshold 0.8 --explain 3
   roughly dedup new.jsonl -o fresh.jsonl --against crawl.roughly
+  roughly dedup crawl.jsonl -o clean.jsonl --method both -k 3 --within language
   zcat crawl.jsonl.gz | roughly dedup - -o - > clean.jsonl
 
 Exit status: 0 done, 2 error."""
@@ -111,6 +115,8 @@ def add_parser(subparsers: Any) -> None:
         help="decide on complete sets of shingles (the default)",
     )
     how.add_argument("--estimate", action="store_true", help="let sketches decide: faster")
+    add_condition_options(parser)
+    add_simhashing(parser)
     add_sketching(parser)
     add_reading(parser)
     group = parser.add_argument_group("the run and what it shows")
@@ -138,12 +144,22 @@ def run(arguments: argparse.Namespace) -> int:
             f"{option}: cannot stand beside -o -: both write to standard output",
             hint="name a file with -o",
         )
+    if arguments.json and arguments.explain:
+        raise ParameterError(
+            "--explain: cannot stand beside --json: both write to standard output",
+            hint="leave out one of them",
+        )
     from roughly.cli.light_arrow import leave_pandas_out
     from roughly.cli.progress import Progress
 
     leave_pandas_out()
     from roughly.clustering.workplace import disk_bytes
-    from roughly.deduplication.against import leave_out, sketcher_of_corpus
+    from roughly.deduplication.against import (
+        check_corpus,
+        leave_out,
+        simhash_of_corpus,
+        sketcher_of_corpus,
+    )
     from roughly.deduplication.output import plan_output
     from roughly.deduplication.rule import make_rule
     from roughly.deduplication.run import deduplicate
@@ -153,11 +169,18 @@ def run(arguments: argparse.Namespace) -> int:
     against = None if arguments.against is None else _corpus(arguments)
     if against is None:
         sketcher = sketcher_of(arguments)
+        condition = condition_of(arguments)
     else:
+        condition = condition_of(arguments, simhash_of_corpus(against))
+        check_corpus(against, condition, arguments.estimate)
         sketcher = sketcher_of_corpus(against)
         sketcher = sketcher_of_corpus(against, sketcher_of(arguments, sketcher))
-    threshold = arguments.threshold or _default_threshold(arguments)
-    rule = make_rule(threshold, arguments.containment, arguments.keep, arguments.estimate, sketcher)
+    threshold = arguments.threshold
+    if threshold is None and condition.method != "simhash":
+        threshold = _default_threshold(arguments)
+    rule = make_rule(
+        threshold, arguments.containment, arguments.keep, arguments.estimate, sketcher, condition
+    )
     threads, memory_bytes = threads_or_all(arguments.threads), memory_or_half(arguments.memory)
     documents = documents_of(arguments, arguments.inputs)
     root = arguments.inputs[0] if len(arguments.inputs) == 1 else None
@@ -228,12 +251,10 @@ def _remove_run(directory: Path) -> None:
 
 
 def _corpus(arguments: argparse.Namespace) -> Corpus:
-    """The corpus to hold the documents against, if it has what the options need of it."""
+    """The corpus to hold the documents against."""
     from roughly.corpus import Corpus
-    from roughly.deduplication.against import check_text
 
     corpus = Corpus(arguments.against)
-    check_text(corpus, arguments.estimate)
     if arguments.explain and not corpus.segment.has_text:
         raise ParameterError(
             f"--explain: cannot show passages: {printable(arguments.against)} keeps no text",
@@ -243,10 +264,11 @@ def _corpus(arguments: argparse.Namespace) -> Corpus:
 
 
 def _default_threshold(arguments: argparse.Namespace) -> float:
+    from roughly.deduplication.rule import THRESHOLD
     from roughly.sketcher import PRESETS
 
     chosen = PRESETS.get(arguments.preset)
-    return 0.7 if chosen is None or chosen.threshold is None else chosen.threshold
+    return THRESHOLD if chosen is None or chosen.threshold is None else chosen.threshold
 
 
 def _workplace(arguments: argparse.Namespace, output: Output) -> tuple[object, Path]:
@@ -287,6 +309,8 @@ def _tell(
         "seconds": round(seconds, 3),
         "disk_bytes": used_bytes,
         "output": arguments.output,
+        "same_site": result.same_site,
+        "cross_site": result.cross_site,
     }
     if arguments.against is not None:
         facts["against"] = arguments.against
@@ -302,11 +326,18 @@ def _tell(
             where = sources[0].name if len(sources) == 1 else f"{len(sources):,} files"
             say(f"{where}: read {fields}")
     _tell_skipped(result.skipped)
+    if result.keep == "newest" and not result.has_dates:
+        say("no document has a date: of those alike the first was kept, not the newest")
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in result.counts.items() if n)
     say(
         f"{result.documents:,} documents, {result.removed:,} removed"
         f"{f' ({kinds})' if kinds else ''}, {len(result):,} kept"
     )
+    if result.same_site or result.cross_site:
+        say(
+            f"{result.same_site:,} removed for a document of the same site,"
+            f" {result.cross_site:,} for one of another"
+        )
     if arguments.against is not None:
         say(f"{result.in_corpus:,} removed for a document in {printable(arguments.against)}")
     say(
@@ -318,8 +349,13 @@ def _tell(
 
 
 def _tell_skipped(skipped: Skipped) -> None:
+    from roughly.documents.skipped import DAMAGED_COMPRESSION
+
     if skipped.count:
-        say(f"{skipped}; what could not be read stays in the output")
+        kept = "what could not be read stays in the output"
+        if DAMAGED_COMPRESSION in skipped.reasons:
+            kept += ", except what could not be decompressed"
+        say(f"{skipped}; {kept}")
         for unread in skipped.first[:_NAMES]:
             say(str(unread))
     if skipped.repeated_ids:

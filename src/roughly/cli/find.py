@@ -8,7 +8,13 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from roughly.cli.options import add_content_type, count, positive, ratio
+from roughly.cli.options import (
+    add_condition_options,
+    add_content_type,
+    count,
+    positive,
+    ratio,
+)
 from roughly.cli.output import say
 from roughly.errors import ParameterError
 
@@ -31,6 +37,8 @@ examples:
   roughly find sources.roughly essay.txt --containment 0.3 --exact --explain
   roughly find web.roughly recipe.txt --urls
   roughly find web.roughly https://example.com/page --date latest
+  roughly find web.roughly page.html --method simhash -k 5
+  roughly find web.roughly page.html --method both --within host --category example.com
 
 Exit status: 0 found, 1 nothing found, 2 error."""
 
@@ -93,6 +101,12 @@ def add_parser(subparsers: Any) -> None:
         "--estimate", dest="exact", action="store_false", help="believe the sketches, read no text"
     )
     add_content_type(group, "the file")
+    add_condition_options(parser)
+    parser.add_argument(
+        "--category",
+        metavar="VALUE",
+        help="with --within: the category of the query (default: as it is stored with a URL)",
+    )
     group = parser.add_argument_group("what is shown")
     add = group.add_argument
     add("--json", action="store_true", help="a JSON object a document")
@@ -143,6 +157,11 @@ def run(arguments: argparse.Namespace) -> int:
         "limit": arguments.limit or _LIMIT,
         "exact": arguments.exact,
         "threads": arguments.threads,
+        "method": arguments.method,
+        "distance": arguments.distance,
+        "size_ratio": arguments.size_ratio,
+        "within": arguments.within,
+        "category": arguments.category,
     }
     if arguments.urls:
         options |= {
@@ -176,6 +195,11 @@ def _check(arguments: argparse.Namespace) -> None:
         raise ParameterError(
             f"--explain: cannot stand beside {other}: passages are for people to read",
             hint="leave out one of them",
+        )
+    if arguments.urls and arguments.method == "simhash":
+        raise ParameterError(
+            "--urls: cannot stand beside --method simhash, which knows no part of a text",
+            hint="choose the method both, or leave out one of them",
         )
     if arguments.urls and arguments.threshold is not None:
         raise ParameterError(

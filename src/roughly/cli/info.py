@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from fractions import Fraction
 from typing import Any
 
 from roughly.cli.output import counted
@@ -51,13 +52,17 @@ def run(arguments: argparse.Namespace) -> int:
     sketch = ", ".join(f"{name} {found.parameters[name]}" for name in ("w", "select", "seed"))
     print(f"sketches: {sketch}")
     settings = found.settings
-    line = f"clusters: threshold {settings['threshold']:g}, floor {settings['floor']:g}"
+    if settings["method"] == "hamming":
+        line = "clusters:"
+    else:
+        line = f"clusters: threshold {settings['threshold']:g}, floor {settings['floor']:g}"
     if settings["containment"] is not None:
         line += (
             f", containment {settings['containment']:g}, floor {settings['containment_floor']:g}"
         )
-    if settings["method"] != "join":
+    if settings["method"] not in ("join", "hamming"):
         line += f", by {settings['method']}"
+    line += _condition(settings["condition"])
     print(line + (", counted exactly" if settings["exact"] else ""))
     print(f"text: {'kept' if found.text else 'not kept'}")
     sizes = found.bytes
@@ -78,6 +83,21 @@ def run(arguments: argparse.Namespace) -> int:
         ],
     )
     return 0
+
+
+def _condition(condition: dict[str, Any]) -> str:
+    """Which pairs count, as words behind the thresholds."""
+    bits = counted(condition["distance"], "bit")
+    line = {
+        "shingles": "",
+        "simhash": f" by simhashes within {bits}",
+        "both": f", simhashes within {bits}",
+    }[condition["method"]]
+    if condition["size_ratio"] is not None:
+        line += f", size ratio {float(Fraction(condition['size_ratio'])):g}"
+    if condition["within"] is not None:
+        line += f", within {printable(condition['within'])}"
+    return line
 
 
 def _table(head: str, rows: list[tuple[str, int, str]]) -> None:

@@ -1,5 +1,5 @@
 """Options that several commands have, defined once: how documents are read, shingled and sketched,
-and what a run may use. An option means the same wherever it appears.
+which are compared, and what a run may use. An option means the same wherever it appears.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
+    from roughly.condition import Condition
     from roughly.documents import Documents
+    from roughly.simhashing.parameters import SimhashParameters
     from roughly.sketcher import Sketcher
 
 
@@ -39,10 +41,94 @@ def documents_of(arguments: argparse.Namespace, inputs: list[str]) -> Documents:
         text_field=arguments.text_field,
         id_field=arguments.id_field,
         date_field=arguments.date_field,
+        category_field=category_field_of(arguments),
         format=arguments.format,
         content_type=arguments.content_type,
         strict=arguments.strict,
     )
+
+
+def add_condition_options(parser: argparse.ArgumentParser) -> None:
+    """Which pairs of documents count as alike. What is not given is None."""
+    group = parser.add_argument_group("which documents are compared")
+    add = group.add_argument
+    add(
+        "--method",
+        choices=("shingles", "simhash", "both"),
+        help="what tells that documents are alike: common shingles, simhashes that differ in few"
+        " bits, or both at once, which errs least (default: shingles)",
+    )
+    add(
+        "-k",
+        dest="distance",
+        type=distance,
+        metavar="N",
+        help="bits of the simhash that may differ, 0 to 10, with --method simhash or both"
+        " (default: 3)",
+    )
+    add(
+        "--size-ratio",
+        type=ratio,
+        metavar="R",
+        help="only documents of like size: the smaller has at least R times the distinct shingles"
+        " of the larger, as 0.5 (default: any size)",
+    )
+    add(
+        "--within",
+        metavar="host|FIELD",
+        help="only documents of one category: the host of their URLs, or what a field of the input"
+        " holds, as --within language; those without it are one category (default: all)",
+    )
+
+
+def add_simhashing(parser: argparse.ArgumentParser) -> None:
+    """What the simhashes of a method are made of: the options of `roughly simhash` that can be kept
+    with documents."""
+    add = parser.add_argument_group("what a simhash is made of").add_argument
+    add(
+        "--features",
+        metavar="KIND",
+        help="terms, phrases:N (runs of 1 to N terms) or shingles:W (runs of W) (default: terms)",
+    )
+    add("--stop-words", choices=("english",), help="leave out words")
+    add("--stem", choices=("english",), help="take the stems of words")
+
+
+def condition_of(
+    arguments: argparse.Namespace, stored: SimhashParameters | None = None
+) -> Condition:
+    """The condition that the options describe, with what the preset brings; what they leave open of
+    simhashes is as in those that are stored, or else the default."""
+    from dataclasses import replace
+
+    from roughly.clustering.settings import condition_for
+    from roughly.simhashing.simhasher import Simhasher
+
+    simhasher = None
+    names = ("features", "stop_words", "stem")
+    given = [name for name in names if getattr(arguments, name) is not None]
+    if given:
+        simhasher = Simhasher(
+            arguments.features or "terms", "count", arguments.stop_words, arguments.stem
+        )
+    condition = condition_for(
+        arguments.preset,
+        arguments.method,
+        arguments.distance,
+        arguments.size_ratio,
+        arguments.within,
+        simhasher,
+    )
+    if condition.simhash is None or stored is None:
+        return condition
+    chosen = {name: getattr(condition.simhash, name) for name in given}
+    return replace(condition, simhash=replace(stored, **chosen))
+
+
+def category_field_of(arguments: argparse.Namespace) -> str | None:
+    """The field that `--within` names; hosts are in the ids, so they need none."""
+    within: str | None = getattr(arguments, "within", None)
+    return None if within == "host" else within
 
 
 def add_content_type(group: Any, documents: str = "all documents") -> None:
@@ -129,6 +215,14 @@ def count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise argparse.ArgumentTypeError(f"not a count: {text!r}, wanted a number such as 5")
     return int(text)
+
+
+def distance(text: str) -> int:
+    """Bits that simhashes may differ in."""
+    value = count(text)
+    if value > 10:
+        raise argparse.ArgumentTypeError(f"out of range: {text}, wanted 0 to 10")
+    return value
 
 
 def seed(text: str) -> int:

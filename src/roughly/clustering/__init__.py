@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from roughly.clustering.clock import Clock
 from roughly.clustering.clusters import Clusters, Linkage, check_linkage
 from roughly.clustering.run import run_phases
-from roughly.clustering.settings import Settings, settings_for
+from roughly.clustering.settings import Settings, condition_for, settings_for
 from roughly.clustering.sketching import (
     Progress,
     identity,
@@ -32,7 +32,9 @@ from roughly.verification.contents import Contents, StoredContents
 from roughly.verification.exact import Verifier
 
 if TYPE_CHECKING:
+    from roughly.condition import Method
     from roughly.documents import Documents
+    from roughly.simhashing.simhasher import Simhasher
 
 __all__ = ["Clusters", "cluster", "cluster_documents"]
 
@@ -52,6 +54,11 @@ def cluster(
     exact: bool = False,
     sketcher: Sketcher | None = None,
     preset: str | None = None,
+    method: Method | None = None,
+    distance: int | None = None,
+    size_ratio: Threshold | None = None,
+    within: str | None = None,
+    simhasher: Simhasher | None = None,
     content_type: str = "auto",
     text_field: str | None = None,
     id_field: str | None = None,
@@ -69,10 +76,16 @@ def cluster(
     contained in the other at that share or more; it has a floor of its own. linkage="star" makes
     clusters in which every document resembles the first one. With `exact` every pair that was found
     is counted again on the documents' complete sets of shingles. `preset` ("broder97",
-    "broder97-super") is the system of one of the papers: its sketches, its way to find pairs and
-    its threshold. `memory` bounds what is used ("2G", or
-    bytes; half of the machine's unless given); the rest lies in a temporary directory. What could
-    not be read is in `result.skipped`.
+    "broder97-super", "manku07") is the system of one of the papers: its sketches, its way to find
+    pairs and its threshold.
+
+    `method` "simhash" groups documents whose simhashes (of `simhasher`) differ in at most
+    `distance` (3) bits; "both" takes only pairs that do and resemble each other too. With
+    `size_ratio` only documents are compared of which the smaller has at least that share of the
+    larger one's shingles; with `within` only those of one category: "host", or a field's name.
+
+    `memory` bounds what is used ("2G", or bytes; half of the machine's unless given); the rest lies
+    in a temporary directory. What could not be read is in `result.skipped`.
     """
     if sketcher is not None and not isinstance(sketcher, Sketcher):
         raise ParameterError(f"sketcher: wrong type: {type(sketcher).__name__}, wanted a Sketcher")
@@ -81,8 +94,16 @@ def cluster(
     if preset is not None:
         sketcher = preset_named(preset).sketcher()
     sketcher = Sketcher() if sketcher is None else sketcher
+    condition = condition_for(preset, method, distance, size_ratio, within, simhasher)
     settings = settings_for(
-        sketcher.parameters, threshold, floor, containment, containment_floor, preset, exact=exact
+        sketcher.parameters,
+        threshold,
+        floor,
+        containment,
+        containment_floor,
+        preset,
+        exact=exact,
+        condition=condition,
     )
     check_linkage(linkage, settings.containment, exact)
     opened = open_documents(
@@ -90,6 +111,7 @@ def cluster(
         text_field=text_field,
         id_field=id_field,
         date_field=date_field,
+        category_field=condition.category_field,
         content_type=content_type,
         strict=strict,
     )
@@ -124,7 +146,11 @@ def cluster_documents(
 ) -> Clusters:
     """All four phases in a directory; goes on with a run that did not finish there."""
     clock = Clock()
-    parameters = identity(documents, sketcher) | {"text": text, "settings": settings.to_dict()}
+    simhasher = settings.condition.simhasher
+    parameters = identity(documents, sketcher, simhasher) | {
+        "text": text,
+        "settings": settings.to_dict(),
+    }
     with Steps(directory, parameters, force=force, durable=durable) as steps:
         with clock("sketch") as phase:
             segment = write_segment(
@@ -135,6 +161,7 @@ def cluster_documents(
                 text=text,
                 threads=threads,
                 progress=progress,
+                simhasher=simhasher,
             )
             phase.rows = len(segment)
         verifier = None

@@ -17,16 +17,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from roughly import _core
 from roughly.clustering.clock import Phase
 from roughly.clustering.equivalence import KINDS
 from roughly.clustering.forest import NO_PAIRS
-from roughly.clustering.run import Outcome, reaching, read_pairs
-from roughly.clustering.settings import Settings, exact_ratio
+from roughly.clustering.run import Outcome, attributes_for, reaching, read_pairs
+from roughly.clustering.settings import Settings, bits_threshold, exact_ratio
+from roughly.clustering.site import SitePairs, same_site, site_numbers
 from roughly.clustering.sketches import PairTable, Sketches, steps
 from roughly.clustering.star import stars
+from roughly.condition import LARGEST_DISTANCE, NO_SIMHASH, SIMHASH_BITS, Attributes
 from roughly.errors import ParameterError
+from roughly.parameters import check_integer
 from roughly.verification.column import Columns
 
 if TYPE_CHECKING:
@@ -61,6 +65,8 @@ _PAIRS = pa.schema(
         ("resemblance", pa.float64()),
         ("containment", pa.float64()),
         ("mass", pa.bool_()),
+        ("distance", pa.uint8()),
+        ("same_site", pa.bool_()),
     ]
 )
 
@@ -82,12 +88,17 @@ class Clusters:
 
     def at(
         self,
-        threshold: float | str | Fraction,
+        threshold: float | str | Fraction | None = None,
         containment: float | str | Fraction | None = None,
         linkage: Linkage | None = None,
+        *,
+        distance: int | None = None,
     ) -> Clusters:
-        """The clusters at other thresholds, from the same forests; not below their floors."""
-        ratio = _above("threshold", threshold, self.floor)
+        """The clusters at other thresholds, from the same forests; not below their floors. Of those
+        by simhash: at a smaller distance; a threshold is then the share of bits that agree."""
+        if distance is not None:
+            threshold = self._threshold_of(distance, threshold)
+        ratio = _above("threshold", self.threshold if threshold is None else threshold, self.floor)
         contained = None
         if containment is not None:
             if self.containment_floor is None:
@@ -99,6 +110,32 @@ class Clusters:
         linkage = self.linkage if linkage is None else linkage
         check_linkage(linkage, contained, self.settings.exact)
         return replace(self, threshold=ratio, containment=contained, linkage=linkage)
+
+    def _threshold_of(self, distance: int, threshold: object) -> Fraction:
+        most = self.settings.condition.distance
+        if self.settings.method != "hamming":
+            raise ParameterError(
+                "distance: fixed when these documents were clustered"
+                if self.settings.condition.method == "both"
+                else "distance: nothing to apply to: these are no clusters by simhash alone",
+                hint="cluster again with the distance that is wanted",
+            )
+        if threshold is not None:
+            raise ParameterError("distance: cannot stand beside a threshold: wanted one of the two")
+        if check_integer("distance", distance, 0, LARGEST_DISTANCE) > most:
+            raise ParameterError(
+                f"distance: above that of the clustering: {distance}, wanted {most} or less",
+                hint="cluster again with a larger distance",
+            )
+        return bits_threshold(distance)
+
+    @property
+    def distance(self) -> int | None:
+        """Bits in which simhashes may differ; None if they play no part."""
+        condition = self.settings.condition
+        if self.settings.method == "hamming":
+            return int((1 - self.threshold) * SIMHASH_BITS)
+        return condition.distance if condition.method == "both" else None
 
     @property
     def floor(self) -> Fraction:
@@ -218,10 +255,15 @@ class Clusters:
         """A row a pair of representatives down to the floors: a, b, common, sampled, resemblance or
         containment (common / sampled, the estimate by which the pair was found; of containment the
         larger of the two; a pair may be there by both), mass (whether the pair stands for others,
-        because b belongs to a mass around a)."""
+        because b belongs to a mass around a), distance (bits in which their simhashes differ, if
+        they have any), same_site (whether their hosts are the same; null unless both ids are
+        URLs). Of pairs by simhash common and sampled are counted too, from the sketches."""
         representatives, hubs = self.outcome.groups.representatives, self.outcome.hubs
+        by_simhash = self.settings.method == "hamming"
         for measure, path in self.outcome.pair_files:
             for table in read_pairs(path):
+                if by_simhash:
+                    table = self._measured(table)
                 a, b, common, sampled = table.astype(np.int64).T
                 mass = hubs[b] == a if len(hubs) else np.zeros(len(a), bool)
                 value = pa.array(common / np.maximum(sampled, 1))
@@ -233,8 +275,76 @@ class Clusters:
                     pa.array(sampled),
                     *((value, none) if measure == "resemblance" else (none, value)),
                     pa.array(mass),
+                    self._distances(representatives[a], representatives[b]),
+                    same_site(self._sites[a], self._sites[b]),
                 ]
                 yield pa.record_batch(columns, schema=_PAIRS)
+
+    def _measured(self, pairs: PairTable) -> PairTable:
+        """What the sketches of pairs have in common."""
+        counted = self._set.measure(self._measure, np.ascontiguousarray(pairs), self.threads)
+        self.segment.release()
+        return counted
+
+    def _distances(self, a: Any, b: Any) -> pa.Array:
+        """Of some documents the bits in which simhashes differ; null where there are none."""
+        if self._attributes is None or self._attributes.simhash is None:
+            return pa.nulls(len(a), pa.uint8())
+        bits = self._attributes.distance(self.outcome.order[a], self.outcome.order[b])
+        return pa.array(bits, mask=bits == NO_SIMHASH)
+
+    @cached_property
+    def site_pairs(self) -> SitePairs:
+        """How many pairs that reach the thresholds are of one site, and how many of two."""
+        by_cluster = self.site_pairs_by_cluster
+        return SitePairs(int(by_cluster[0].sum()), int(by_cluster[1].sum()))
+
+    @cached_property
+    def site_pairs_by_cluster(self) -> tuple[Numbers, Numbers]:
+        """The same for each cluster of two documents or more: same-site, cross-site."""
+        first = self._first[self.outcome.groups.representatives]
+        counts = np.zeros((2, len(self._first)), np.int64)
+        for pairs in self._strong_pairs():
+            same = same_site(self._sites[pairs[:, 0]], self._sites[pairs[:, 1]])
+            for number, is_kind in enumerate((same, pc.invert(same))):
+                chosen = np.asarray(pc.fill_null(is_kind, False))
+                # Stars leave some pairs between clusters.
+                own = first[pairs[chosen, 0]]
+                own = own[own == first[pairs[chosen, 1]]]
+                counts[number] += np.bincount(own, minlength=len(self._first))
+        clusters = self._sizes[0]
+        return counts[0][clusters], counts[1][clusters]
+
+    def _strong_pairs(self) -> Iterator[PairTable]:
+        """All pairs that reach a threshold, each once."""
+        for measure, path in self.outcome.pair_files:
+            for table in read_pairs(path):
+                if measure == "resemblance":
+                    yield table[reaching(table, self.threshold)]
+                elif self.containment is not None:
+                    held = table[reaching(table, self.containment)]
+                    # Others are there by resemblance already.
+                    yield held[~reaching(self._resembling(held), self.threshold)]
+
+    def _resembling(self, held: PairTable) -> PairTable:
+        """Pairs by containment, by what they resemble each other."""
+        if not self.settings.exact:
+            return self._measured(held)
+        # Counted on complete sets: a document's size is what it has.
+        rows = self.outcome.order[self.outcome.groups.representatives]
+        sizes = self.segment.size[rows[held[:, :2]]].sum(axis=1, dtype=np.uint32)
+        found = held.copy()
+        found[:, 3] = sizes - held[:, 2]
+        return found
+
+    @cached_property
+    def _sites(self) -> Numbers:
+        """A number for the host of every representative; -1 where its id is no URL."""
+        return site_numbers(self._names(self.outcome.groups.representatives))
+
+    @cached_property
+    def _attributes(self) -> Attributes | None:
+        return attributes_for(self.segment, self.settings)
 
     @property
     def pair_schema(self) -> pa.Schema:
@@ -322,6 +432,7 @@ class Clusters:
                 self.settings,
                 self.threshold,
                 self.threads,
+                self._attributes,
             )
             self.segment.release()
         else:
@@ -360,8 +471,13 @@ class Clusters:
     @cached_property
     def _resemblance(self) -> Shares:
         """Of every document to the first of its cluster."""
+        return self._to_representative(self._measure)
+
+    @property
+    def _measure(self) -> Literal["agreement", "resemblance"]:
+        """By what the sketches tell how much documents resemble each other."""
         perm = self.segment.parameters.selection[0] == "perm"
-        return self._to_representative("agreement" if perm else "resemblance")
+        return "agreement" if perm else "resemblance"
 
     @cached_property
     def _containments(self) -> tuple[Shares, Shares]:

@@ -30,11 +30,13 @@ Hubs = npt.NDArray[np.uint32]  # NO_HUB where a document has none
 _Entries = npt.NDArray[np.uint64]  # a posting is a row of two: key; document and position
 _Ends = npt.NDArray[np.uint64]  # where each bucket of a run ends
 _ENTRY_BYTES = 16
+_SIGNATURE_BYTES = 8 * _core.SIGNATURE_WORDS
 
 NO_HUBS: Hubs = np.zeros(0, np.uint32)
 NO_PAIRS: PairTable = np.zeros((0, 4), np.uint32)
 
-# Documents that are compared with others, all over the files, before the pages of these are let go.
+# Documents that are compared with others, in place all over the files, before the pages of these are
+# let go.
 _PROBE_DOCUMENTS = 1 << 12
 
 
@@ -68,7 +70,9 @@ _TABLE_BYTES = 1 << 26
 
 class Join:
     """Some rows of the sketches, in document order. `least_contained` is how many elements a sketch
-    must have to be found contained, unless it is whole: of fewer, all may be there by chance."""
+    must have to be found contained, unless it is whole: of fewer, all may be there by chance.
+    `category` is a number for every row of the sketches: hubs are of their documents' category, and
+    of other pairs those of two categories are left out, but for a chance in 2^64 each."""
 
     def __init__(
         self,
@@ -80,6 +84,7 @@ class Join:
         scratch: Path | None = None,
         clock: Clock | None = None,
         least_contained: int = 0,
+        category: npt.NDArray[np.uint64] | None = None,
     ) -> None:
         self._sketches = sketches
         self._rows = rows
@@ -89,7 +94,13 @@ class Join:
         self._least_contained = least_contained
         self._clock = Clock() if clock is None else clock
         self._set = sketches.taking_part(rows, budget.resident)
+        if category is not None:
+            self._set.use_categories(category)
         self._step = sketches.documents_in(budget.resident // 4)
+        self._probe_step = self._step if self._set.reads_files else _PROBE_DOCUMENTS
+        # No fewer elements than each document has at this level and coarser ones.
+        self._bounds: Rows = np.zeros(0, np.uint32)
+        self._bounds_level = 0
         self.disk_bytes = 0
         """The most that was on disk at once."""
         with self._clock("sort"):
@@ -107,7 +118,7 @@ class Join:
                 masses.add(begin, end, self._threads)
                 self._release()
             hubs = np.full(len(self), _core.NO_HUB, np.uint32)
-            for begin, end in steps(len(self), _PROBE_DOCUMENTS):
+            for begin, end in steps(len(self), self._probe_step):
                 masses.find_hubs(begin, end, self._threads, hubs)
                 self._release()
         return hubs
@@ -130,12 +141,9 @@ class Join:
         marked one. All documents are looked at, so there should be few of the former."""
         found = [NO_PAIRS]
         marks = marked.view(np.uint8)
+        finder = _core.PartnerFinder(self._set, measure, _ratio(floor), documents, marks)
         for begin, end in steps(len(self), self._step):
-            found.append(
-                self._set.partners(
-                    measure, _ratio(floor), documents, marks, begin, end, self._threads
-                )
-            )
+            found.append(finder.find(begin, end, self._threads))
             self._release()
         return np.concatenate(found)
 
@@ -170,9 +178,15 @@ class Join:
             advance(2 * documents)
             return
         smallest_native = int(natives.min())
+        if level < self._bounds_level or not len(self._bounds):
+            self._bounds = kept.copy()
+        self._bounds_level = level
         visited = bool((self._sketches.level[self._rows] < level).any())
         del kept, natives
         counts = np.zeros(documents, np.uint32)
+        # They spare most looks at sketches that are far below the floor, all over the files.
+        seen = documents if documents * _SIGNATURE_BYTES <= self._budget.postings // 2 else 0
+        signatures = np.zeros((seen, _core.SIGNATURE_WORDS), np.uint64)
         ratio = _ratio(floor)
         with _PostingRuns(self._budget, self._scratch) as runs:
             for begin, end in steps(documents, self._step):
@@ -187,6 +201,8 @@ class Join:
                         visited,
                         self._threads,
                         counts,
+                        self._bounds,
+                        signatures,
                     )
                     runs.add(*made)
                 self._release()
@@ -203,6 +219,7 @@ class Join:
                         level,
                         runs.slices(first, last),
                         counts,
+                        signatures,
                         hubs,
                         groups,
                         self._least_contained,
@@ -211,7 +228,7 @@ class Join:
                         self._threads,
                     )
                 runs.release()
-                for begin, end in steps(documents, _PROBE_DOCUMENTS):
+                for begin, end in steps(documents, self._probe_step):
                     with self._clock("pairs"):
                         found = index.probe(begin, end, self._threads)
                     self._release()

@@ -16,7 +16,7 @@ results depend on the documents and the settings alone, never on memory, threads
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -33,12 +33,14 @@ from roughly.clustering.expansion import Expansion
 from roughly.clustering.forest import NO_PAIRS, Forest
 from roughly.clustering.frozen import Frequent, FrozenJoin
 from roughly.clustering.join import Budget, Hubs, Measure
-from roughly.clustering.mass import no_check, pairs_inside
+from roughly.clustering.mass import pairs_inside
+from roughly.clustering.near_simhash import hub_pairs, simhash_hubs, simhash_pairs
 from roughly.clustering.order import document_order
 from roughly.clustering.settings import Settings
 from roughly.clustering.sketches import PairTable, Rows, Sketches
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.clustering.super_shingle import super_pairs
+from roughly.condition import Attributes
 from roughly.pipeline import give_back_memory
 from roughly.storage.arrow_file import ArrowFile, arrow_writer
 from roughly.storage.checked import sidecar
@@ -146,6 +148,7 @@ def run_phases(
         clock,
         verifier,
         frequent,
+        attributes_for(segment, settings),
     )
     order, groups = phases.documents()
     give_back_memory()
@@ -174,6 +177,7 @@ class _Phases:
     clock: Clock
     verifier: Verifier | None
     frequent: Frequent | None
+    attributes: Attributes | None  # if there is a condition on pairs
 
     def documents(self) -> tuple[Rows, Groups]:
         """Document order, and who is equivalent to whom."""
@@ -182,14 +186,21 @@ class _Phases:
             with self.clock("equivalents") as phase:
                 segment = self.segment
                 order = document_order(segment)
+
+                def keyed(name: str) -> Any:
+                    hashes = segment.hashes(name)[order]
+                    if self.attributes is None:
+                        return hashes
+                    return self.attributes.keyed(hashes, order, name == "sketch")
+
                 kept = Sketches.of_segment(segment).kept()
                 groups = equivalents(
-                    lambda: segment.hashes("content")[order],
-                    lambda: segment.hashes("canonical")[order],
-                    lambda: segment.hashes("sketch")[order],
+                    lambda: keyed("content"),
+                    lambda: keyed("canonical"),
+                    lambda: keyed("sketch"),
                     segment.size[order],
                     kept[order],
-                    by_sketch=not self.settings.exact,
+                    by_sketch=by_sketch(self.settings),
                 )
                 segment.release()
                 phase.bytes_written += write_documents(self.folder, order, groups)[1]
@@ -205,12 +216,35 @@ class _Phases:
             names = (path.stem.replace(self._prefix, "pairs", 1) for _, path in files)
             scratch = (self.steps.facts(name).get("disk_bytes", 0) for name in names)
             return hubs, files, {"disk_bytes": max(scratch, default=0)}
+        if self.settings.method == "hamming":
+            return *self._by_simhash(rows), {}
         none: Hubs = np.zeros(0, np.uint32)
         path = self.folder / f"{self._prefix}-resemblance.arrow"
         if not self.steps.done("pairs"):
             facts = self._expanded(rows, path)
             self.steps.record("pairs", [path], facts)
         return none, [("resemblance", path)], self.steps.facts("pairs")
+
+    def _by_simhash(self, rows: Rows) -> tuple[Hubs, list[tuple[Measure, Path]]]:
+        assert self.attributes is not None
+        hub_path, links = self.folder / "hubs.arrow", self.folder / "pairs-hubs.arrow"
+        path = self.folder / "pairs-resemblance.arrow"
+        files: list[tuple[Measure, Path]] = [("resemblance", links), ("resemblance", path)]
+        if self.steps.done("pairs"):
+            return ArrowFile(hub_path).table()["hub"].to_numpy(), files
+        advance = self.progress("pairs", len(rows), "documents")
+        with self.clock("pairs") as phase:
+            hubs = simhash_hubs(self.attributes, rows, self.settings.mass.least_frequency)
+            write_hubs(self.folder, hubs)
+            found = simhash_pairs(self.attributes, rows, hubs, self.threads)
+            phase.bytes_written += write_pairs(links, [hub_pairs(hubs)]) + write_pairs(path, found)
+        advance(len(rows))
+        self.steps.record("pairs", [hub_path, links, path], {})
+        return hubs, files
+
+    def _comparable(self, tables: Iterable[PairTable], rows: Rows) -> Iterable[PairTable]:
+        """Those pairs that meet the condition."""
+        return tables if self.attributes is None else comparable(self.attributes, tables, rows)
 
     def _joined(self, rows: Rows) -> tuple[Hubs, list[tuple[Measure, Path]]]:
         settings = self.settings
@@ -240,8 +274,7 @@ class _Phases:
         if not self.steps.done("hubs"):
             hubs = join.hubs(settings.threshold, settings.mass)
             links = join.hub_links(hubs)
-            if settings.exact:
-                hubs, links = self._exact_hubs(hubs, links, rows, settings.threshold)
+            hubs, links = self._checked_hubs(hubs, links, rows, settings.threshold)
             write_hubs(self.folder, hubs)
             write_pairs(hub_links, [links])
             outputs = [
@@ -264,9 +297,9 @@ class _Phases:
                 hubs,
                 settings.threshold,
                 settings.mass,
-                self._exact_hubs if settings.exact else no_check,
+                self._checked_hubs,
             )
-            write_pairs(inside, tables)
+            write_pairs(inside, self._comparable(tables, rows))
             self.steps.record("masses", [inside], {})
         for measure, floor, level in joins:
             step = f"pairs-{measure}-{level:02}"
@@ -274,7 +307,7 @@ class _Phases:
                 advance(2 * len(rows))
                 continue
             tables = join.pairs(measure, floor, level, hubs, advance)
-            written = write_pairs(paths[measure, level], tables)
+            written = write_pairs(paths[measure, level], self._comparable(tables, rows))
             with self.clock("pairs") as phase:
                 phase.bytes_written += written
             self.steps.record(step, [paths[measure, level]], {"disk_bytes": join.disk_bytes})
@@ -295,12 +328,18 @@ class _Phases:
             clock=self.clock,
             least_contained=0 if self.settings.exact else LEAST_CONTAINED,
             frequent=frequent,
+            category=None if self.attributes is None else self.attributes.category,
         )
 
-    def _exact_hubs(
+    def _checked_hubs(
         self, hubs: Hubs, links: PairTable, rows: Rows, threshold: Fraction
     ) -> tuple[Hubs, PairTable]:
-        """Only hubs that documents resemble in truth: the pairs of a mass rest on that."""
+        """Only hubs that documents are comparable with, and, where pairs are to be exact, resemble
+        in truth: the pairs of a mass rest on that."""
+        if self.attributes is not None:
+            hubs, links = comparable_hubs(self.attributes, hubs, links, rows)
+        if not self.settings.exact:
+            return hubs, links
         assert self.verifier is not None
         self.verifier.prepare(np.unique(rows[links[:, :2]]).astype(np.int64))
         exact = self._counted("resemblance", links, rows)
@@ -372,8 +411,9 @@ class _Phases:
                 budget_bytes=budget,
                 scratch=self.folder,
                 clock=self.clock,
+                category=None if self.attributes is None else self.attributes.category,
             )
-            return {"bytes": write_pairs(path, found)}
+            return {"bytes": write_pairs(path, self._comparable(found, rows))}
         advance = self.progress("pairs", 2 * len(rows), "documents")
         with Expansion(
             sketches,
@@ -386,7 +426,7 @@ class _Phases:
             clock=self.clock,
         ) as expansion:
             tables = expansion.pairs(settings.floor, advance)
-            written = write_pairs(path, tables)
+            written = write_pairs(path, self._comparable(tables, rows))
             return {
                 "bytes": written,
                 "elements": expansion.elements,
@@ -413,6 +453,41 @@ class _Phases:
             phase.rows += len(links)
         self.steps.record(step, [path], {})
         return links
+
+
+def attributes_for(segment: Stored, settings: Settings) -> Attributes | None:
+    """What the settings' condition looks at; None if it leaves every pair."""
+    condition = settings.condition
+    if not condition.filters and condition.simhash is None:
+        return None
+    found = Attributes.of(segment, condition)
+    segment.release()
+    return found
+
+
+def by_sketch(settings: Settings) -> bool:
+    """Whether the same sketch makes documents equivalent."""
+    return not settings.exact and settings.method != "hamming"
+
+
+def comparable(
+    attributes: Attributes, tables: Iterable[PairTable], rows: Rows
+) -> Iterator[PairTable]:
+    """Those pairs that meet a condition; documents are numbered as in `rows`."""
+    for table in tables:
+        met = attributes.comparable(rows[table[:, 0]], rows[table[:, 1]])
+        if met.any():
+            yield table[met]
+
+
+def comparable_hubs(
+    attributes: Attributes, hubs: Hubs, links: PairTable, rows: Rows
+) -> tuple[Hubs, PairTable]:
+    """Only hubs that documents are comparable with, and the links to these."""
+    met = attributes.comparable(rows[links[:, 0]], rows[links[:, 1]])
+    hubs = hubs.copy()
+    hubs[links[~met, 1]] = _core.NO_HUB
+    return hubs, links[met]
 
 
 def write_documents(folder: Path, order: Rows, groups: Groups) -> tuple[Path, int]:

@@ -7,11 +7,13 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from roughly.clustering.join import MassRule
+from roughly.condition import NO_CONDITION, SIMHASH_BITS, Condition, make_condition
 from roughly.errors import ParameterError
 from roughly.parameters import Parameters
-from roughly.sketcher import preset_named
+from roughly.simhashing.simhasher import Simhasher
+from roughly.sketcher import Preset, preset_named
 
-Method = Literal["join", "expansion", "super"]
+Method = Literal["join", "expansion", "super", "hamming"]
 Threshold = float | str | Fraction
 
 DEFAULT_THRESHOLD = "0.5"
@@ -49,18 +51,27 @@ class Settings:
     super_agreeing: int = 0  # and how many of a pair's must agree
     exact: bool = False  # whether pairs are counted again on complete sets of shingles
     mass: MassRule = field(default_factory=MassRule)
+    condition: Condition = NO_CONDITION  # which pairs count
 
     def to_dict(self) -> dict[str, Any]:
         """As it is recorded with a run."""
         plain = {name: getattr(self, name) for name in self.__slots__}
         ratios = {n: str(v) for n, v in plain.items() if isinstance(v, Fraction)}
-        return plain | ratios | {"mass": list(self.mass)}
+        plain |= ratios | {"mass": list(self.mass)}
+        del plain["condition"]
+        if self.condition == NO_CONDITION:
+            return plain
+        return plain | {"condition": self.condition.to_dict()}
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Settings:
         names = ("threshold", "floor", "containment", "containment_floor")
         ratios = {n: None if plain[n] is None else Fraction(plain[n]) for n in names}
-        return cls(**(plain | ratios | {"mass": MassRule(*plain["mass"])}))
+        condition = NO_CONDITION
+        if "condition" in plain:
+            condition = Condition.from_dict(plain["condition"])
+        mass = MassRule(*plain["mass"])
+        return cls(**(plain | ratios | {"mass": mass, "condition": condition}))
 
 
 def settings_for(
@@ -72,10 +83,27 @@ def settings_for(
     preset: str | None = None,
     cut_off: int | None = None,
     exact: bool = False,
+    condition: Condition = NO_CONDITION,
 ) -> Settings:
     """Settings that fit the sketches, or an error that says what does not. `preset` brings its way
     to find pairs, and its threshold unless one is given."""
     system = None if preset is None else preset_named(preset)
+    if system is not None and system.method == "hamming" and condition.method != "simhash":
+        raise ParameterError(
+            f"preset: cannot stand beside the method {condition.method}: {preset} compares by"
+            " simhash",
+            hint="leave out one of the two",
+        )
+    if condition.method == "simhash":
+        given = {
+            "threshold": threshold,
+            "floor": floor,
+            "containment": containment,
+            "containment floor": containment_floor,
+            "cut-off": cut_off,
+            "exact": exact or None,
+        }
+        return _by_simhash(condition, preset, system, given)
     method: Method = "join" if system is None else system.method
     super_length = 0 if system is None else system.super_length
     # Pairs found by super shingles have the share that agrees, unless their resemblance is counted.
@@ -125,10 +153,56 @@ def settings_for(
         super_length,
         0 if system is None else system.super_agreeing,
         exact,
+        condition=condition,
     )
 
 
-_NAMES = {"join": "a join", "expansion": "full expansion", "super": "super shingles"}
+def condition_for(
+    preset: str | None = None,
+    method: str | None = None,
+    distance: int | None = None,
+    size_ratio: Threshold | None = None,
+    within: str | None = None,
+    simhasher: Simhasher | None = None,
+) -> Condition:
+    """The condition of some options; a preset brings its method and distance."""
+    system = None if preset is None else preset_named(preset)
+    if system is not None and system.method == "hamming":
+        method = "simhash" if method is None else method
+        if distance is None and method != "shingles":
+            distance = system.distance
+    return make_condition(method, distance, size_ratio, within, simhasher)
+
+
+def bits_threshold(distance: int) -> Fraction:
+    """The share of bits that agree in simhashes that differ in so many."""
+    return Fraction(SIMHASH_BITS - distance, SIMHASH_BITS)
+
+
+def _by_simhash(
+    condition: Condition, preset: str | None, system: Preset | None, given: dict[str, Any]
+) -> Settings:
+    for name, value in given.items():
+        if value is not None:
+            raise ParameterError(
+                f"{name}: nothing to apply to: documents are compared by simhash alone",
+                hint="say how many bits may differ (-k, distance), or choose the method both",
+            )
+    if system is not None and system.method != "hamming":
+        raise ParameterError(
+            f"preset: cannot stand beside the method simhash: {preset} finds pairs by"
+            f" {_NAMES[system.method]}",
+            hint="leave out one of the two",
+        )
+    least = bits_threshold(condition.distance)
+    return Settings(least, least, method="hamming", condition=condition)
+
+
+_NAMES: dict[Method, str] = {
+    "join": "a join",
+    "expansion": "full expansion",
+    "super": "super shingles",
+}
 
 
 def _with_floor(

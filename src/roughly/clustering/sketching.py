@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from roughly.documents import Documents
+    from roughly.simhashing.simhasher import Simhasher
     from roughly.sketcher import Sketcher
 
 # name of a phase, its total, the unit of that -> a function to be told of every step
@@ -29,7 +30,9 @@ def no_progress(name: str, total: int | None, unit: str) -> Callable[[int], None
     return lambda done: None
 
 
-def identity(documents: Documents, sketcher: Sketcher) -> dict[str, Any]:
+def identity(
+    documents: Documents, sketcher: Sketcher, simhasher: Simhasher | None = None
+) -> dict[str, Any]:
     """What a segment depends on: two runs with the same may share it."""
     inputs: list[list[Any]] = []
     for source in documents.sources:
@@ -43,7 +46,8 @@ def identity(documents: Documents, sketcher: Sketcher) -> dict[str, Any]:
             inputs.append([source.name, status.st_size, mark])
         except OSError:
             inputs.append([source.name, None])
-    return {
+    simhash = {} if simhasher is None else {"simhash": asdict(simhasher.parameters)}
+    return simhash | {
         "sketch": asdict(sketcher.parameters),
         "inputs": inputs,
         "reading": documents.options,
@@ -67,16 +71,23 @@ def write_segment(
     text: bool,
     threads: int,
     progress: Progress = no_progress,
+    simhasher: Simhasher | None = None,
 ) -> Segment:
-    """The segment of all documents, or what an earlier run has made of it."""
+    """The segment of all documents, or what an earlier run has made of it; with simhashes if there
+    is a simhasher, and with categories if the documents are read with them."""
     if steps.done("segment"):
         segment = Segment(directory)
         if all(steps.done(f"part-{part:05}") for part in range(segment.parts)):
             return segment
     advance = progress("sketch", documents.size_bytes or None, "B")
-    with SegmentWriter(directory, sketcher.parameters, text=text, steps=steps) as writer:
+    attributes = attributes_of(documents, simhasher)
+    simhashing = None if simhasher is None else simhasher.simhash_documents
+    with SegmentWriter(
+        directory, sketcher.parameters, text=text, steps=steps, attributes=attributes
+    ) as writer:
         done = 0
-        for batch, columns in sketched(behind(documents, writer.rows_done), sketcher, threads):
+        unread = behind(documents, writer.rows_done)
+        for batch, columns in sketched(unread, sketcher, threads, simhashing):
             writer.add(batch, columns)
             read = documents.bytes_read
             advance(read - done)
@@ -85,6 +96,16 @@ def write_segment(
         segment = writer.finish(names, plain_skipped(documents.skipped))
     give_back_memory()
     return segment
+
+
+def attributes_of(documents: Documents, simhasher: Simhasher | None) -> dict[str, Any]:
+    """The columns beside the usual ones that documents will have in a segment."""
+    found: dict[str, Any] = {}
+    if simhasher is not None:
+        found["simhash"] = asdict(simhasher.parameters)
+    if documents.category_field is not None:
+        found["category"] = documents.category_field
+    return found
 
 
 def behind(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:

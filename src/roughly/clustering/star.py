@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly import _core
-from roughly.clustering.join import Budget, Hubs, Join
-from roughly.clustering.run import Outcome, reaching
+from roughly.clustering.join import NO_PAIRS, Budget, Hubs, Join
+from roughly.clustering.run import Outcome, comparable, comparable_hubs, reaching
 from roughly.clustering.settings import Settings
 from roughly.clustering.sketches import PairTable, Rows, Sketches
+from roughly.condition import Attributes
 from roughly.parameters import LEAST_MEMORY
 
 
@@ -22,8 +23,10 @@ def stars(
     settings: Settings,
     threshold: Fraction,
     threads: int,
+    attributes: Attributes | None = None,
 ) -> npt.NDArray[np.uint32]:
-    """For every representative, which `rows` are, the centre of its star.
+    """For every representative, which `rows` are, the centre of its star. `attributes` are those of
+    the settings' condition, if it has any.
 
     Inside a mass only the pairs with its hub are known. As long as the hub is a centre no others
     are needed, for then nobody else of the mass is one. Where it is not, the centres among its mass
@@ -32,11 +35,19 @@ def stars(
     documents, hubs = len(rows), outcome.hubs
     ratio = threshold.numerator, threshold.denominator
     known = [table[reaching(table, threshold)] for table in outcome.pairs("resemblance")]
+    if settings.method == "hamming":
+        # Who has a hub has its partners, and comes behind it: whoever takes the one takes both.
+        centres = _core.stars(np.concatenate([NO_PAIRS, *known]), documents, *ratio).copy()
+        held = np.flatnonzero(hubs != _core.NO_HUB)
+        centres[held] = centres[hubs[held]]
+        return centres
     if threshold > settings.threshold and (hubs != _core.NO_HUB).any():
         # Then a hub need not resemble its mass any more.
-        hubs, inside = _joined_inside(sketches, rows, hubs, settings, threshold, threads)
+        hubs, inside = _joined_inside(
+            sketches, rows, hubs, settings, threshold, threads, attributes
+        )
         known.append(inside)
-    pairs: PairTable = np.concatenate([np.zeros((0, 4), np.uint32), *known])
+    pairs: PairTable = np.concatenate([NO_PAIRS, *known])
     centres = _core.stars(pairs, documents, *ratio)
     taking_part = sketches.taking_part(rows)
     masses = np.argsort(hubs, kind="stable")
@@ -52,7 +63,7 @@ def stars(
         own = _first_of_each(own, hubs[own], at_once)
         at_once *= 2
         asked[own] = True
-        more = []
+        more: list[PairTable] = []
         for centre in own.tolist():
             begin, end = np.searchsorted(hub_of, [hubs[centre], hubs[centre] + 1])
             later = masses[begin:end]
@@ -60,7 +71,8 @@ def stars(
             table = np.zeros((len(later), 4), np.uint32)
             table[:, 0], table[:, 1] = centre, later
             counted = taking_part.measure("resemblance", table, threads)
-            more.append(counted[reaching(counted, threshold)])
+            counted = counted[reaching(counted, threshold)]
+            more += [counted] if attributes is None else comparable(attributes, [counted], rows)
         pairs = np.concatenate([pairs, *more])
         centres = _core.stars(pairs, documents, *ratio)
     return centres
@@ -73,15 +85,21 @@ def _joined_inside(
     settings: Settings,
     threshold: Fraction,
     threads: int,
+    attributes: Attributes | None,
 ) -> tuple[Hubs, PairTable]:
     """The pairs of those that had a hub, at a higher threshold, and the hubs they have there."""
     members = np.flatnonzero(hubs != _core.NO_HUB).astype(np.uint32)
     budget = Budget.of_memory(LEAST_MEMORY)
-    join = Join(sketches, rows[members], threads=threads, budget=budget)
+    category = None if attributes is None else attributes.category
+    join = Join(sketches, rows[members], threads=threads, budget=budget, category=category)
     inner = join.hubs(threshold, settings.mass)
-    found = [join.hub_links(inner)]
+    links = join.hub_links(inner)
+    if attributes is not None:
+        inner, links = comparable_hubs(attributes, inner, links, rows[members])
+    found = [links]
     for level in join.levels:
-        found += join.pairs("resemblance", threshold, level, inner)
+        tables = join.pairs("resemblance", threshold, level, inner)
+        found += tables if attributes is None else comparable(attributes, tables, rows[members])
     pairs = np.concatenate(found)
     pairs[:, :2] = members[pairs[:, :2]]
     outer: Hubs = np.full(len(rows), _core.NO_HUB, np.uint32)

@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from roughly import _core
 from roughly.clustering.clock import Clock
@@ -34,9 +35,11 @@ def super_pairs(
     budget_bytes: int,
     scratch: Path | None = None,
     clock: Clock | None = None,
+    category: npt.NDArray[np.uint64] | None = None,
 ) -> Iterator[PairTable]:
-    """Pairs of which `agreeing` super shingles or more agree: a, b, how many do, of how many."""
-    tagged, groups = _super_sketches(sketches, length)
+    """Pairs of which `agreeing` super shingles or more agree: a, b, how many do, of how many. With
+    a `category` for every row of the sketches, only those of one, but for chance."""
+    tagged, groups = _super_sketches(sketches, length, category)
     # x of g super shingles in common are x of 2 g - x different ones.
     floor = Fraction(agreeing, 2 * groups - agreeing)
     with Expansion(
@@ -54,7 +57,9 @@ def super_pairs(
             yield pairs
 
 
-def _super_sketches(sketches: Sketches, length: int) -> tuple[Sketches, int]:
+def _super_sketches(
+    sketches: Sketches, length: int, category: npt.NDArray[np.uint64] | None
+) -> tuple[Sketches, int]:
     """Each document's super shingles as a sketch; and how many a document has."""
     parameters = sketches.parameters
     groups = parameters.selection[1] // length
@@ -63,7 +68,12 @@ def _super_sketches(sketches: Sketches, length: int) -> tuple[Sketches, int]:
     chunks = []
     for number, (values, offsets) in enumerate(sketches.chunks):
         made = _core.super_shingles(values, length, True, parameters.seed)
-        tagged = (made.reshape(-1, groups) + tags).ravel()
+        by_document = made.reshape(-1, groups) + tags
+        if category is not None:
+            begin = number * sketches.chunk_rows
+            own = category[begin : begin + len(offsets) - 1]
+            by_document += np.repeat(own, np.diff(offsets) // (length * groups))[:, None]
+        tagged = by_document.ravel()
         chunks.append((tagged, offsets // length))
         if number % _CHUNKS_AT_ONCE == 0:
             sketches.release()

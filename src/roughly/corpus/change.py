@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 
 from roughly.corpus.manifest import FORESTS, MANIFEST, SEGMENTS, Manifest
+from roughly.corpus.results import remove_results
 from roughly.corpus.snapshot import Snapshot
 from roughly.documents.file import printable
 from roughly.errors import DocumentError
@@ -21,8 +22,6 @@ from roughly.storage.lock import WriterLock, no_readers
 
 # Where a change keeps its journal and what it sorts.
 WORK = "work"
-# What is made of a corpus for others to read, and is not true of it after a change.
-RESULTS = ("documents.parquet", "clusters.parquet", "pairs.parquet", "report.html")
 
 
 class Change:
@@ -79,11 +78,7 @@ class Change:
         for folder in (SEGMENTS, FORESTS):
             if (self.path / folder).is_dir():
                 sync(self.path / folder)
-        stale = [name for name in RESULTS if (self.path / name).exists()]
-        with writing(self.path):
-            for name in stale:
-                (self.path / name).unlink()
-            sync(self.path)
+        stale = remove_results(self.path)
         manifest.write(self.path)
         self._made.clear()
         self.after = manifest

@@ -10,8 +10,9 @@ import numpy as np
 
 from roughly import _core
 from roughly.clustering.forest import Forest
-from roughly.clustering.run import Outcome, reaching, read_pairs
+from roughly.clustering.run import Outcome, attributes_for, reaching, read_pairs
 from roughly.corpus.manifest import SEGMENTS
+from roughly.corpus.results import result_problems
 from roughly.corpus.snapshot import Snapshot, check_files
 from roughly.documents.file import printable
 from roughly.errors import RoughlyError
@@ -20,7 +21,7 @@ from roughly.storage.arrow_file import ArrowFile
 
 def problems_of(snapshot: Snapshot, threads: int | None = None) -> list[str]:
     """What is wrong, a line a problem; cross-references are looked at if every byte is right."""
-    problems = list(_damaged_files(snapshot, threads))
+    problems = [*_damaged_files(snapshot, threads), *result_problems(snapshot.path)]
     if problems:
         return problems
     try:
@@ -92,6 +93,8 @@ def _wrong_pairs(snapshot: Snapshot, outcome: Outcome, documents: int) -> Iterat
     settings = snapshot.manifest.settings
     floors = {"resemblance": settings.floor, "containment": settings.containment_floor}
     forests = {"resemblance": Forest(documents), "containment": Forest(documents)}
+    attributes = attributes_for(snapshot.collection, settings)
+    rows = outcome.order[outcome.groups.representatives]
     for measure, path in outcome.pair_files:
         for pairs in read_pairs(path):
             floor = floors[measure]
@@ -101,6 +104,8 @@ def _wrong_pairs(snapshot: Snapshot, outcome: Outcome, documents: int) -> Iterat
             by_share = settings.method == "super" and not settings.exact
             if floor is not None and not by_share and not reaching(pairs, floor).all():
                 yield f"a pair of {path.name} does not reach the floor"
+            if attributes is not None and not attributes.comparable(*rows[pairs[:, :2]].T).all():
+                yield f"a pair of {path.name} does not meet the condition"
             forests[measure].add(pairs)
     for measure, links in (
         ("resemblance", outcome.links),

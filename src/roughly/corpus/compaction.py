@@ -158,6 +158,7 @@ def _merged_segment(
             text=collection.has_text,
             steps=steps,
             part_rows=collection.part_rows,
+            attributes=collection.attributes,
         ) as writer,
     ):
         for some in _stretches(collection, rows):
@@ -192,7 +193,10 @@ def _documents(collection: Collection, rows: Rows, first_source: Rows) -> pa.Rec
         # Only the lengths are wanted of a text that is not kept.
         lengths = np.asarray(collection.take("bytes", rows)).astype(np.int64)
         columns["content"] = _blank(lengths)
-    return pa.RecordBatch.from_arrays([columns[name] for name in SCHEMA.names], schema=SCHEMA)
+    batch = pa.RecordBatch.from_arrays([columns[name] for name in SCHEMA.names], schema=SCHEMA)
+    for name in collection.attributes:
+        batch = batch.append_column(name, collection.take(name, rows))
+    return batch
 
 
 def _blank(lengths: Rows) -> pa.Array:

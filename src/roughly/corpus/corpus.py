@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from roughly.clustering.clusters import Clusters, Linkage
 from roughly.clustering.run import Outcome
-from roughly.clustering.settings import settings_for
+from roughly.clustering.settings import DEFAULT_THRESHOLD, condition_for, settings_for
 from roughly.clustering.sketching import Progress, no_progress, read_skipped
 from roughly.corpus.change import Change
 from roughly.corpus.creation import leave_out, make_corpus, make_empty
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from roughly.clustering.settings import Settings
+    from roughly.condition import Method
     from roughly.corpus.changes import Changes
     from roughly.corpus.collapse import Result
     from roughly.corpus.compaction import Compacted
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from roughly.documents.file import Document
     from roughly.search.match import Found
     from roughly.search.searcher import Direction, Searcher
+    from roughly.simhashing.simhasher import Simhasher
 
 
 class Corpus:
@@ -69,6 +71,11 @@ class Corpus:
         containment_floor: float | str | Fraction | None = None,
         exact: bool = False,
         preset: str | None = None,
+        method: Method | None = None,
+        distance: int | None = None,
+        size_ratio: float | str | Fraction | None = None,
+        within: str | None = None,
+        simhasher: Simhasher | None = None,
         text: bool = True,
         force: bool = False,
     ) -> Corpus:
@@ -88,6 +95,7 @@ class Corpus:
             containment_floor,
             preset,
             exact=exact,
+            condition=condition_for(preset, method, distance, size_ratio, within, simhasher),
         )
         make_empty(Path(path), sketcher, settings, text=text, force=force)
         return cls(path)
@@ -143,6 +151,11 @@ class Corpus:
         date: str | None = None,
         limit: int | None = 10,
         exact: bool | None = None,
+        method: Method | None = None,
+        distance: int | None = None,
+        size_ratio: float | str | Fraction | None = None,
+        within: str | None = None,
+        category: str | None = None,
         content_type: str = "auto",
         threads: int | None = 1,
         progress: Progress = no_progress,
@@ -154,12 +167,16 @@ class Corpus:
         "undated" or "latest".
 
         `exact`: True counts by the stored text, also where sketches cannot tell; False believes
-        the estimates; None has those counted that rest on few samples."""
-        from roughly.corpus.finding import find_documents
+        the estimates; None has those counted that rest on few samples.
+
+        `method` "simhash" finds documents whose simhashes differ in at most `distance` (3) bits,
+        nearest first; "both" leaves only those of what else is found. `size_ratio` and `within`
+        mean what they mean for `roughly.cluster`; `category` is that of the query, which for a URL
+        is known."""
+        from roughly.corpus.finding import Asked, find_documents
 
         return find_documents(
-            self.collection,
-            self._snapshot.searcher,
+            self._snapshot,
             text,
             url,
             threshold=threshold,
@@ -168,6 +185,7 @@ class Corpus:
             date=date,
             limit=limit,
             exact=exact,
+            asked=Asked(method, distance, size_ratio, within, category),
             content_type=content_type,
             threads=threads_or_all(threads),
             progress=progress,
@@ -185,9 +203,12 @@ class Corpus:
         containment: float | str | Fraction | None = None,
         linkage: Linkage = "single",
         threads: int | None = None,
+        *,
+        distance: int | None = None,
     ) -> Clusters:
         """The clusters at any thresholds from the floors up; those it was made with unless given.
-        Giving only a threshold leaves containment as it was made."""
+        Giving only a threshold leaves containment as it was made. Of a corpus by simhash: at any
+        distance up to its own."""
         settings = self.manifest.settings
         found = Clusters(
             self.collection,
@@ -203,9 +224,7 @@ class Corpus:
         )
         if containment is None and linkage == "single":
             containment = settings.containment
-        return found.at(
-            settings.threshold if threshold is None else threshold, containment, linkage
-        )
+        return found.at(threshold, containment, linkage, distance=distance)
 
     def add(
         self,
@@ -236,6 +255,7 @@ class Corpus:
                 text_field=text_field,
                 id_field=id_field,
                 date_field=date_field,
+                category_field=self.manifest.settings.condition.category_field,
                 content_type=content_type,
                 strict=strict,
             )
@@ -392,7 +412,9 @@ class Corpus:
 
         ranked = [result_of(rank, item) for rank, item in enumerate(results, 1)]
         if threshold is None:
-            threshold = self.manifest.settings.threshold
+            settings = self.manifest.settings
+            by_simhash = settings.method == "hamming"
+            threshold = DEFAULT_THRESHOLD if by_simhash else settings.threshold
         threads = threads_or_all(threads)
         return collapse(self.collection, ranked, threshold, containment, threads)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from roughly.clustering import SEGMENT, cluster_documents
 from roughly.clustering.run import FOREST
 from roughly.clustering.sketching import Progress, no_progress
-from roughly.corpus.change import RESULTS, WORK
+from roughly.corpus.change import WORK
 from roughly.corpus.manifest import (
     FORESTS,
     MANIFEST,
@@ -20,6 +20,7 @@ from roughly.corpus.manifest import (
     checksum_of,
     is_corpus,
 )
+from roughly.corpus.results import RESULTS
 from roughly.documents.file import printable
 from roughly.errors import DocumentError
 from roughly.storage.durable import finished_names, make_directory, sync
@@ -162,7 +163,7 @@ def _is_ours(directory: Path) -> bool:
 def _clear(directory: Path) -> None:
     # The manifest first: what is left after a kill is no corpus. The journal last, and its head at
     # the very end: without it what is left is cleared again.
-    for name in (MANIFEST, *RESULTS, WORK, SEGMENTS, FORESTS, *reversed(_JOURNAL)):
+    for name in (MANIFEST, *reversed(RESULTS), WORK, SEGMENTS, FORESTS, *reversed(_JOURNAL)):
         path = directory / name
         if path.is_dir():
             shutil.rmtree(path)

@@ -48,7 +48,9 @@ def changed_forest(
     corpus was clustered; with `recount`, they are counted anew if there is much that is new."""
     settings = change.before.manifest.settings
     frequent = frozen_frequencies(change.before)
-    if settings.method == "join" and frequent is not None:
+    # Hubs that were left out because of a condition are not kept, so masses cannot be updated.
+    plain = settings.method == "join" and not settings.condition.filters
+    if plain and frequent is not None:
         try:
             with clock("update"):
                 regrow(

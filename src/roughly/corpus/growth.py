@@ -11,11 +11,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from roughly import _core
 from roughly.clustering.clock import Clock
-from roughly.clustering.sketching import Progress, no_progress, plain_skipped
+from roughly.clustering.sketching import (
+    Progress,
+    attributes_of,
+    no_progress,
+    plain_skipped,
+)
 from roughly.corpus.forests import changed_forest, sketcher_for
 from roughly.corpus.known import Known
 from roughly.corpus.manifest import SegmentEntry, checksum_of
@@ -32,6 +38,7 @@ from roughly.storage.steps import Steps
 from roughly.url import lookup_keys
 
 if TYPE_CHECKING:
+    from roughly.condition import Condition
     from roughly.corpus.change import Change
     from roughly.documents import Documents
 
@@ -128,6 +135,8 @@ def _write_segment(
 ) -> Segment:
     collection, manifest = change.before.collection, change.before.manifest
     sketcher, known = sketcher_for(manifest.parameters), Known(collection)
+    simhasher = manifest.settings.condition.simhasher
+    _check_category(documents, manifest.settings.condition)
     part_rows = collection.part_rows if collection.segments else PART_ROWS
     documents.date = date
     documents.batch_bytes = max(documents.batch_bytes, _BATCH_BYTES)
@@ -136,7 +145,12 @@ def _write_segment(
     with (
         Steps(change.work, {}, durable=False) as steps,
         SegmentWriter(
-            directory, manifest.parameters, text=manifest.text, steps=steps, part_rows=part_rows
+            directory,
+            manifest.parameters,
+            text=manifest.text,
+            steps=steps,
+            part_rows=part_rows,
+            attributes=attributes_of(documents, simhasher),
         ) as writer,
     ):
         done = 0
@@ -147,9 +161,13 @@ def _write_segment(
             html = np.asarray(batch.column("html"))
             rows = known.rows_of_content(hashes, html)
             fresh = np.flatnonzero(rows < 0)
-            made = sketcher.sketch_documents(
-                batch if len(fresh) == len(batch) else batch.take(pa.array(fresh)), threads
-            ).columns
+            new = batch if len(fresh) == len(batch) else batch.take(pa.array(fresh))
+            made = sketcher.sketch_documents(new, threads).columns
+            if simhasher is not None:
+                simhashes = [simhasher.simhash_documents(new, threads).to_arrow()]
+                if len(fresh) < len(batch):
+                    simhashes.append(collection.take("simhash", rows[rows >= 0]))
+                batch = batch.append_column("simhash", _merged(simhashes, rows < 0))
             if len(fresh) < len(batch):
                 stored = collection.sketches(rows[rows >= 0])
                 writer.add(batch, merged(made, stored, rows < 0))
@@ -164,6 +182,24 @@ def _write_segment(
         documents.skipped.repeated_ids += names.renamed
         sources = [source.name for source in documents.sources]
         return writer.finish(sources, plain_skipped(documents.skipped))
+
+
+def _check_category(documents: Documents, condition: Condition) -> None:
+    """Documents that were opened by the caller must be read with the corpus's categories."""
+    if documents.category_field != condition.category_field:
+        raise ParameterError(
+            f"category field: another than the corpus has: {documents.category_field!r}, wanted"
+            f" {condition.category_field!r}",
+            hint="open the documents with the category field of the corpus",
+        )
+
+
+def _merged(parts: list[pa.Array], of_first: npt.NDArray[np.bool_]) -> pa.Array:
+    """One array of two, given who is of the first."""
+    place = np.empty(len(of_first), np.int64)
+    place[of_first] = np.arange(of_first.sum())
+    place[~of_first] = np.arange((~of_first).sum()) + of_first.sum()
+    return pa.concat_arrays(parts).take(pa.array(place))
 
 
 class _Names:

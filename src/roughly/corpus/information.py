@@ -81,6 +81,7 @@ def information(snapshot: Snapshot) -> Information:
         else float(settings.containment_floor),
         "method": settings.method,
         "exact": settings.exact,
+        "condition": settings.condition.to_dict(),
     }
     return Information(
         str(snapshot.path),

@@ -14,6 +14,7 @@ from roughly.clustering.run import Outcome
 from roughly.corpus.manifest import FORESTS, HINT, SEGMENTS, checksum_of, read_manifest
 from roughly.documents.file import printable
 from roughly.errors import DamageError
+from roughly.search.restriction import StoredSimhashes
 from roughly.search.searcher import Searcher, Shelf
 from roughly.storage.arrow_file import ArrowFile, arrow_writer
 from roughly.storage.checked import CheckedMap
@@ -55,6 +56,11 @@ class Snapshot:
     def searcher(self) -> Searcher:
         """Looks documents up in all segments."""
         return searcher_for(self.collection)
+
+    @cached_property
+    def simhashes(self) -> StoredSimhashes:
+        """Looks documents up by their simhashes."""
+        return StoredSimhashes(self.collection)
 
     @cached_property
     def outcome(self) -> Outcome:

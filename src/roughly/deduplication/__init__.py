@@ -10,17 +10,26 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from roughly.clustering.workplace import Workplace
+from roughly.condition import make_condition
 from roughly.corpus import Corpus
-from roughly.deduplication.against import check_text, leave_out, sketcher_of_corpus
+from roughly.deduplication.against import (
+    check_corpus,
+    leave_out,
+    simhash_of_corpus,
+    sketcher_of_corpus,
+)
 from roughly.deduplication.result import Deduplicated
 from roughly.deduplication.rule import Threshold, make_rule
 from roughly.deduplication.run import deduplicate
 from roughly.documents import Documents, open_documents
 from roughly.errors import ParameterError
 from roughly.parameters import memory_or_half, threads_or_all
+from roughly.simhashing.simhasher import Simhasher
 from roughly.sketcher import Sketcher
 
 __all__ = ["Deduplicated", "dedup"]
@@ -28,11 +37,16 @@ __all__ = ["Deduplicated", "dedup"]
 
 def dedup(
     documents: Any,
-    threshold: Threshold = 0.7,
+    threshold: Threshold | None = None,
     *,
     keep: str | None = None,
     containment: Threshold | None = None,
     estimate: bool = False,
+    method: str | None = None,
+    distance: int | None = None,
+    size_ratio: float | str | Fraction | None = None,
+    within: str | None = None,
+    simhasher: Simhasher | None = None,
     against: str | os.PathLike[str] | Corpus | None = None,
     sketcher: Sketcher | None = None,
     content_type: str = "auto",
@@ -48,12 +62,18 @@ def dedup(
 
     Documents are taken in the order that `keep` says: "first" (as they come), "longest" (by
     tokens) or "newest" (by date; undated last). One goes if a document that stays and came before
-    it resembles it at `threshold` or more, or contains it at `containment` or more (then the
-    longest come first unless `keep` says otherwise). Resemblance and containment are exact unless
-    `estimate` leaves them to the sketches.
+    it resembles it at `threshold` (0.7 unless given) or more, or contains it at `containment` or
+    more (then the longest come first unless `keep` says otherwise). Resemblance and containment are
+    exact unless `estimate` leaves them to the sketches.
+
+    `method` is "shingles", "both" (their simhashes must also differ in at most `distance` bits, 3
+    unless given) or "simhash" (these alone decide). `simhasher` makes the simhashes. With
+    `size_ratio` a document goes only because of one whose size, its distinct shingles, is not
+    further from its own; `within` lets only documents of one category matter to each other: "host",
+    that of their URLs, or the name of a field of the input.
 
     `against` is a corpus: its documents come before all others and stay, so what it has already
-    goes, too. It fixes the sketcher, and remains as it is.
+    goes, too. It fixes the sketcher and the simhasher, and remains as it is.
 
     `documents`: a path, glob or directory; a list of texts or of Paths; a table, frame, dataset, or
     iterable of dicts. `memory` bounds what is used of it ("2G", or bytes; half of the
@@ -61,14 +81,18 @@ def dedup(
     """
     if not (sketcher is None or isinstance(sketcher, Sketcher)):
         raise ParameterError(f"sketcher: wrong type: {type(sketcher).__name__}, wanted a Sketcher")
+    condition = make_condition(method, distance, size_ratio, within, simhasher)
     if isinstance(against, str | os.PathLike):
         against = Corpus(os.fspath(against))
     if against is None:
         sketcher = Sketcher() if sketcher is None else sketcher
     else:
         sketcher = sketcher_of_corpus(against, sketcher)
-        check_text(against, estimate)
-    rule = make_rule(threshold, containment, keep, estimate, sketcher)
+        stored = simhash_of_corpus(against)
+        if simhasher is None and condition.simhash is not None and stored is not None:
+            condition = replace(condition, simhash=stored)
+        check_corpus(against, condition, estimate)
+    rule = make_rule(threshold, containment, keep, estimate, sketcher, condition)
     root = os.fspath(documents) if isinstance(documents, str | os.PathLike) else None
     if not isinstance(documents, Documents):
         documents = open_documents(
@@ -76,9 +100,16 @@ def dedup(
             text_field=text_field,
             id_field=id_field,
             date_field=date_field,
+            category_field=condition.category_field,
             format=format,
             content_type=content_type,
             strict=strict,
+        )
+    elif documents.category_field != condition.category_field:
+        raise ParameterError(
+            f"documents: opened with the category field {documents.category_field!r}: wanted"
+            f" {condition.category_field!r}",
+            hint="give the same name to open_documents as category_field",
         )
     if against is not None:
         leave_out(documents, against)

@@ -2,30 +2,35 @@
 can matter.
 
 A document of the corpus can matter only if it has an element of its sketch, or its canonical form,
-in common with one of the input. The others take no part, so that a small input costs one look at
-the sketches of a large corpus, and no join of it.
+in common with one of the input; where simhashes decide, one of each simhash will do. The others
+take no part, so that a small input costs one look at the sketches of a large corpus, and no join.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from roughly.condition import check_stored
 from roughly.deduplication.equivalence import form_keys
 from roughly.deduplication.rule import keep_order
 from roughly.documents.file import printable
 from roughly.errors import MismatchError, ParameterError
+from roughly.simhashing.parameters import SimhashParameters
 from roughly.sketcher import Sketcher
 
 if TYPE_CHECKING:
+    from roughly.condition import Attributes, Condition
     from roughly.corpus import Corpus
     from roughly.deduplication.pool import Pool
     from roughly.deduplication.rule import Keep
     from roughly.documents import Documents
     from roughly.storage.collection import Stored
+
+Rows = npt.NDArray[np.int64]
 
 # An odd number: its product's upper bits are spread evenly, whatever elements look like.
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -58,9 +63,17 @@ def sketcher_of_corpus(corpus: Corpus, wanted: Sketcher | None = None) -> Sketch
     return own
 
 
-def check_text(corpus: Corpus, estimate: bool) -> None:
-    """A corpus that keeps no text is good for estimates only."""
-    if not (estimate or corpus.segment.has_text):
+def simhash_of_corpus(corpus: Corpus) -> SimhashParameters | None:
+    """What the simhashes of a corpus were made with, if it has any."""
+    made = corpus.segment.attributes.get("simhash")
+    return None if made is None else SimhashParameters(**made)
+
+
+def check_corpus(corpus: Corpus, condition: Condition, estimate: bool) -> None:
+    """A corpus must have what the condition looks at; if it keeps no text it is good for estimates
+    and for simhashes only."""
+    check_stored(corpus.segment, condition)
+    if not (estimate or condition.method == "simhash" or corpus.segment.has_text):
         raise ParameterError(
             f"{printable(str(corpus.path))}: cannot count exactly: the corpus keeps no text",
             hint="let sketches decide (--estimate), or make the corpus without --no-text",
@@ -77,7 +90,7 @@ def leave_out(documents: Documents, corpus: Corpus) -> None:
     ]
 
 
-def taking_part(pool: Pool, keep: Keep) -> tuple[npt.NDArray[np.int64], int]:
+def taking_part(pool: Pool, keep: Keep) -> tuple[Rows, int]:
     """The rows of a pool that can matter, in keep order, those of the corpus first; and how many
     these are."""
     own = keep_order(pool.segment, keep) + pool.base
@@ -87,9 +100,27 @@ def taking_part(pool: Pool, keep: Keep) -> tuple[npt.NDArray[np.int64], int]:
     keys = form_keys(pool)
     can_matter = np.isin(keys[: len(pool.corpus)], keys[pool.base :])
     del keys
-    can_matter |= _have_common_element(pool.corpus, pool.segment)
+    if pool.condition.method == "simhash":
+        can_matter[known[_first_of_equal(pool.attributes, known)]] = True
+    else:
+        can_matter |= _have_common_element(pool.corpus, pool.segment)
     known = known[can_matter[known]]
     return np.concatenate((known, own)), len(known)
+
+
+def _first_of_equal(attributes: Attributes, rows: Rows) -> Rows:
+    """Which of some rows have a simhash, and are the first with it and all else that counts."""
+    assert attributes.simhash is not None and attributes.has_simhash is not None
+    places = np.flatnonzero(attributes.has_simhash[rows])
+    columns: list[npt.NDArray[Any]] = [attributes.simhash[rows[places]]]
+    if attributes.condition.size_ratio is not None:
+        columns.append(attributes.size[rows[places]])
+    if attributes.category is not None:
+        columns.append(attributes.category[rows[places]])
+    order = np.lexsort(columns)
+    starts = np.ones(len(order), dtype=bool)
+    starts[1:] = np.any([np.diff(column[order]) != 0 for column in columns], axis=0)
+    return places[order[starts]]
 
 
 def _have_common_element(corpus: Stored, segment: Stored) -> npt.NDArray[np.bool_]:

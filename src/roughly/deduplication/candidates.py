@@ -8,6 +8,8 @@ out. The others are *open*. `reopen` opens idle ones that stay all the same and 
 nothing is lost in the end: of two documents that stay, and of one that stays and one that goes, the
 pair has been looked at. So the work stays far below the square of a mass of alike documents.
 
+Pairs that do not meet the rule's condition are no pairs here.
+
 The first documents may be pinned: they stay in any case, and no pair of two of them is made. They
 may be near duplicates of each other, and one of them is reason enough to go: so of the pairs with
 pinned ones each document has the few of the largest estimates. Those that stay for all that get the
@@ -29,7 +31,9 @@ from roughly import _core
 from roughly.clustering.join import Budget, Join, MassRule, Measure
 from roughly.clustering.sketches import RESIDENT_BYTES, PairTable
 from roughly.clustering.sketching import Progress, no_progress
+from roughly.deduplication.simhash_join import SimhashJoin
 from roughly.errors import ParameterError
+from roughly.pipeline import give_back_memory
 
 if TYPE_CHECKING:
     from roughly.deduplication.pool import Pool
@@ -93,21 +97,41 @@ class CandidateFinder:
         self._estimate = rule.estimate
         self._threads = threads
         self._sketches = pool.sketches()
-        self._join = Join(
-            self._sketches,
-            rows.astype(np.uint32),
-            threads=threads,
-            budget=Budget(memory_bytes // 8, memory_bytes // 16, RESIDENT_BYTES),
-            scratch=scratch,
-        )
+        self._join = self._make_join(memory_bytes, scratch)
         self._pairs = 0
         self._memory_bytes = memory_bytes
         self._whole = self._whole_sketches()
         self._hubs = self._join.hubs(rule.threshold, MASS)
+        if rule.condition.filters:
+            self._choose_comparable_hubs()
         self._groups = np.where(self._hubs != _core.NO_HUB, _IDLE, _core.NO_HUB).astype(np.uint32)
         self._groups[:pinned] = _PINNED
         self._opened = 1  # of the idle ones with one hub, at a time
         self._thinned = np.zeros(len(rows), dtype=bool)  # pairs with pinned ones were dropped
+
+    def _make_join(self, memory_bytes: int, scratch: Path) -> Join | SimhashJoin:
+        """What finds pairs; those that do not meet the condition may be among them."""
+        rows = self._rows.astype(np.uint32)
+        attributes, pinned = self._pool.attributes, self._pinned
+        budget = Budget(memory_bytes // 8, memory_bytes // 16, RESIDENT_BYTES)
+        if attributes.condition.method == "both":
+            return SimhashJoin(
+                self._sketches,
+                rows,
+                attributes,
+                pinned=pinned,
+                threads=self._threads,
+                budget=budget,
+                scratch=scratch,
+            )
+        return Join(
+            self._sketches,
+            rows,
+            threads=self._threads,
+            budget=budget,
+            scratch=scratch,
+            category=attributes.category,
+        )
 
     def find(self, progress: Progress = no_progress) -> Candidates:
         """All pairs but those of two idle documents, and all but the best with pinned ones."""
@@ -134,13 +158,14 @@ class CandidateFinder:
         if not len(chosen):
             return False
         self._opened *= 2
+        give_back_memory()  # that of the texts that were counted
         least = [self._floor_at("resemblance", level) for level in self._join.levels]
         # Pairs with open ones are there already.
         pairs = self._join.partners("resemblance", min(least), chosen, idle)
-        pairs = self._likely(pairs)
+        pairs = self._likely(self._comparable(pairs))
         if self._containment_floor is not None:
             floor = self._containment_floor
-            more = self._join.partners("containment", floor, chosen, idle)
+            more = self._comparable(self._join.partners("containment", floor, chosen, idle))
             more = more[~np.isin(_keys(more), _keys(pairs))]
             pairs = np.concatenate((pairs, self._join.measure("resemblance", more)))
         self._take_room(len(pairs), self._floor)
@@ -185,6 +210,7 @@ class CandidateFinder:
             floor = self._floor_at(measure, level)
             found = self._join.pairs(measure, floor, level, advance=advance, groups=self._groups)
             for table in found:
+                table = self._comparable(table)
                 if measure == "resemblance":
                     table = self._likely(table)
                 if only is not None:
@@ -206,6 +232,28 @@ class CandidateFinder:
         # Where both sketches are whole nothing below the threshold can be of use.
         known = level == 0 and self._level_0_is_whole
         return self._rule.containment if known else self._containment_floor
+
+    def _comparable(self, pairs: PairTable) -> PairTable:
+        """Without those that do not meet the rule's condition."""
+        if not self._rule.condition.filters:
+            return pairs
+        a, b = self._rows[pairs[:, 0]], self._rows[pairs[:, 1]]
+        return pairs[self._pool.attributes.comparable(a, b)]
+
+    def _choose_comparable_hubs(self) -> None:
+        """Nobody goes because of a hub that it is not comparable with: the first with the same one
+        that is of the same category, and of like size, will do."""
+        attributes, hubs = self._pool.attributes, self._hubs
+        members = np.flatnonzero(hubs != _core.NO_HUB)
+        apart = ~attributes.comparable(self._rows[hubs[members]], self._rows[members])
+        members = members[apart]
+        keys = [hubs[members], *attributes.alike(self._rows[members])]
+        order = np.lexsort(keys)
+        starts = np.ones(len(order), dtype=bool)
+        starts[1:] = np.any([key[order[1:]] != key[order[:-1]] for key in keys], axis=0)
+        first = members[order[starts]]
+        hubs[members[order]] = first[np.cumsum(starts) - 1]
+        hubs[first] = _core.NO_HUB
 
     def _likely(self, pairs: PairTable) -> PairTable:
         """Without those that hardly reach the threshold, by their resemblance and the number of

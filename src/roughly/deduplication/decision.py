@@ -21,6 +21,7 @@ from roughly.clustering.sketching import Progress, no_progress
 from roughly.deduplication.against import taking_part
 from roughly.deduplication.candidates import CandidateFinder, Candidates
 from roughly.deduplication.equivalence import Groups, confirm, find_groups
+from roughly.pipeline import give_back_memory
 from roughly.verification.exact import Verifier
 
 if TYPE_CHECKING:
@@ -59,8 +60,10 @@ class Removals:
     kept: Rows  # the document that stays in its place: a row of the input,
     in_corpus: npt.NDArray[np.bool_]  # or, where this says so, of the corpus
     kind: npt.NDArray[np.uint8]  # a number in KINDS
-    resemblance: npt.NDArray[np.float64]
+    resemblance: npt.NDArray[np.float64]  # NaN where sketches cannot tell
     containment: npt.NDArray[np.float64]  # of removed in kept; NaN where sketches cannot tell
+    # bits in which simhashes differ, if the method looks at these; NO_SIMHASH if there is none
+    distance: npt.NDArray[np.uint8] | None = None
 
     def __len__(self) -> int:
         return len(self.removed)
@@ -92,6 +95,7 @@ def decide(
             scratch=scratch,
         )
         candidates = finder.find(progress)
+        give_back_memory()  # the join's, before texts are read
         prepared = _wanted_rows(groups, candidates, order, rows, len(pool))
         pool.contents.prepare(np.flatnonzero(prepared))
         advance = progress("confirm", len(groups.members), "documents")
@@ -116,7 +120,7 @@ def decide(
             _count(candidates, wanted, rows, verifier, advance)
         elif not (finder.reopen(candidates, fate) or finder.widen(candidates, fate, progress)):
             break
-    return _removals(groups, candidates, columns, fate, order, identical, pool.base)
+    return _removals(groups, candidates, columns, fate, order, identical, pool)
 
 
 def _count(
@@ -165,7 +169,7 @@ def _removals(
     fate: npt.NDArray[np.uint8],
     order: Rows,
     identical: npt.NDArray[np.bool_],
-    base: int,
+    pool: Pool,
 ) -> Removals:
     # A representative that stays is the best reason its members can have: no document that was
     # kept before it resembles them, and nothing resembles them more.
@@ -193,13 +197,32 @@ def _removals(
     staying = np.concatenate(
         (groups.representatives[groups.of[follow]], groups.representatives[kept])
     )
-    stays = order[staying][by_row]
-    in_corpus = stays < base
-    return Removals(
-        removed[by_row] - base,
-        stays - np.where(in_corpus, 0, base),
-        in_corpus,
-        np.concatenate((kind, near_kind)).astype(np.uint8)[by_row],
+    return make_removals(
+        pool,
+        removed[by_row],
+        order[staying][by_row],
+        np.concatenate((kind, near_kind))[by_row],
         np.concatenate((one, pairs[:, 2] / pairs[:, 3]))[by_row],
         np.concatenate((one, containment))[by_row],
+    )
+
+
+def make_removals(
+    pool: Pool,
+    removed: Rows,
+    kept: Rows,
+    kind: npt.NDArray[np.int64],
+    resemblance: npt.NDArray[np.float64],
+    containment: npt.NDArray[np.float64],
+) -> Removals:
+    """The removals of some rows of a pool, ascending, for others that stay."""
+    in_corpus = kept < pool.base
+    return Removals(
+        removed - pool.base,
+        kept - np.where(in_corpus, 0, pool.base),
+        in_corpus,
+        kind.astype(np.uint8),
+        resemblance,
+        containment,
+        None if pool.condition.simhash is None else pool.attributes.distance(removed, kept),
     )

@@ -1,4 +1,5 @@
-"""Documents with the same canonical form: the first of them in keep order stands for all.
+"""Documents with the same canonical form, and of one category where that counts: the first of them
+in keep order stands for all.
 
 They have the same shingles, so what holds for one holds for all of them. Hashes only propose: each
 member's text is read again and compared with its representative's, byte for byte (identical), else
@@ -81,7 +82,9 @@ def _form_hashes(pool: Pool) -> Hashes:
     empty = np.flatnonzero(pool.size == 0)
     if len(empty):
         hashes[empty] = pool.hashes("content")[empty]
-    return hashes
+    if pool.condition.within is None:
+        return hashes
+    return pool.attributes.keyed(hashes, np.arange(len(hashes)))
 
 
 def confirm(
@@ -104,7 +107,9 @@ def confirm(
     read = np.flatnonzero(~textless)
     a, b = a[read], b[read]
     for window in windows(pool.contents, a, b, size):
-        batch = pa.concat_batches(window.batches)
+        batch = window.batches[0]
+        if len(window.batches) > 1:
+            batch = pa.concat_batches(window.batches)
         content = batch.column("content")
         same = np.array(_equal(content, window.a, window.b))
         html = np.asarray(batch.column("html"))
@@ -116,6 +121,13 @@ def confirm(
         equivalent[read[window.pairs]] = sure
         identical[read[window.pairs]] = same & sure
         advance(len(same))
+    category = pool.attributes.category
+    if category is not None:
+        # They are in the hashes, which only propose.
+        apart = (
+            category[order[groups.representatives[groups.of]]] != category[order[groups.members]]
+        )
+        identical[apart] = equivalent[apart] = False
     return identical, equivalent
 
 

@@ -13,6 +13,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -214,8 +215,10 @@ def write_output(
         return
     part, removals_part = temporary(output.real), temporary(output.removals)
     try:
-        with writing(output.path):
+        with ThreadPoolExecutor(1) as beside, writing(output.path):
             output.real.parent.mkdir(parents=True, exist_ok=True)
+            # The system copies meanwhile.
+            removals_written = beside.submit(_write_lines, removals_part, removal_lines)
             if output.folder:
                 _write_folder(sources, ranges, output, part, advance)
             else:
@@ -223,8 +226,7 @@ def write_output(
                     compression = _compression_of(output.path, sources[0])
                     _copy(sources[0], ranges[0], file, compression, advance)
         with writing(output.removals):
-            with open(removals_part, "wb") as file:
-                file.writelines(removal_lines)
+            removals_written.result()
             os.replace(removals_part, output.removals)
         with writing(output.path):
             _put_in_place(part, output)
@@ -233,6 +235,11 @@ def write_output(
             removals_part.unlink()
         with contextlib.suppress(OSError):
             shutil.rmtree(part) if part.is_dir() else part.unlink()
+
+
+def _write_lines(path: Path, lines: Iterable[bytes]) -> None:
+    with open(path, "wb") as file:
+        file.writelines(lines)
 
 
 def _put_in_place(part: Path, output: Output) -> None:

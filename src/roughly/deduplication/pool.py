@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.clustering.sketches import Sketches
+from roughly.condition import NO_CONDITION, Attributes, Condition
 from roughly.verification.contents import JoinedContents, StoredContents, Texts
 
 if TYPE_CHECKING:
@@ -30,7 +31,14 @@ _Chunk = tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]
 class Pool:
     """The documents of a segment, and of another one before it."""
 
-    def __init__(self, segment: Stored, contents: Texts, corpus: Stored | None = None) -> None:
+    def __init__(
+        self,
+        segment: Stored,
+        contents: Texts,
+        corpus: Stored | None = None,
+        condition: Condition = NO_CONDITION,
+    ) -> None:
+        self.condition = condition
         self.segment = segment
         self.corpus = corpus
         self.parameters = segment.parameters
@@ -61,6 +69,15 @@ class Pool:
     def tokens(self) -> npt.NDArray[np.uint32]:
         """Of each row the number of tokens."""
         return self._together("tokens")
+
+    @cached_property
+    def attributes(self) -> Attributes:
+        """Of each row what the condition on pairs looks at."""
+        own = Attributes.of(self.segment, self.condition)
+        if self.corpus is None:
+            return own
+        known = Attributes.of(self.corpus, self.condition)
+        return Attributes.joined([known, own], [self._gap, 0])
 
     def hashes(self, name: str) -> Hashes:
         """Of each row the two halves of a hash, as a segment has them."""

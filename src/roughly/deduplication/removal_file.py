@@ -3,8 +3,8 @@
     {"removed": id, "kept": id, "kind": "near", "resemblance": 0.83, "containment": 0.9}
 
 A line a document, in input order; ids are made of text, so all but a few need no escapes. Where
-documents are held against a corpus, each line says too where the one that stays is:
-`"kept_in": "corpus"` or `"input"`.
+simhashes play a part, each line has the `"distance"` of the two in bits; where documents are held
+against a corpus, it says too where the one that stays is: `"kept_in": "corpus"` or `"input"`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from roughly.condition import NO_SIMHASH
 from roughly.deduplication.decision import KINDS, Removals
+from roughly.url import host_of
 
 if TYPE_CHECKING:
     from roughly.verification.column import Columns
@@ -27,13 +29,15 @@ SCHEMA = pa.schema(
         pa.field("removed", pa.string(), nullable=False),  # id of the document that goes
         pa.field("kept", pa.string(), nullable=False),  # id of the one that stays
         pa.field("kind", pa.string(), nullable=False),  # a word of KINDS
-        pa.field("resemblance", pa.float64(), nullable=False),  # of the two
-        # share of removed's shingles that are in kept; null where sketches cannot tell
+        # of the two, and share of removed's shingles in kept; null where sketches cannot tell
+        pa.field("resemblance", pa.float64()),
         pa.field("containment", pa.float64()),
     ]
 )
 
-AGAINST_SCHEMA = SCHEMA.append(pa.field("kept_in", pa.string(), nullable=False))
+# bits in which their simhashes differ; null where they have none
+_DISTANCE = pa.field("distance", pa.uint8())
+_KEPT_IN = pa.field("kept_in", pa.string(), nullable=False)
 _PLACES = pa.array(["input", "corpus"])
 
 # What a JSON string cannot hold as it is.
@@ -41,9 +45,11 @@ _SPECIAL = r'["\\\x00-\x1f]'
 _ROWS = 1 << 16
 
 
-def schema_of(corpus: Columns | None) -> pa.Schema:
-    """The schema of removals, of documents that were held against a corpus or not."""
-    return SCHEMA if corpus is None else AGAINST_SCHEMA
+def schema_of(removals: Removals, corpus: Columns | None) -> pa.Schema:
+    """The schema of removals, with or without distances, of documents that were held against a
+    corpus or not."""
+    schema = SCHEMA if removals.distance is None else SCHEMA.append(_DISTANCE)
+    return schema if corpus is None else schema.append(_KEPT_IN)
 
 
 def removal_tables(
@@ -52,19 +58,39 @@ def removal_tables(
     """The removals as tables of at most some ten thousand rows; `columns` are those of the
     documents, `corpus` those of what they were held against."""
     names = pa.array(KINDS)
+    schema = schema_of(removals, corpus)
     for begin in range(0, len(removals), _ROWS):
         part = slice(begin, begin + _ROWS)
-        containment = removals.containment[part]
+        resemblance, containment = removals.resemblance[part], removals.containment[part]
         found = [
             columns.take("id", removals.removed[part]),
             _kept_ids(removals, part, columns, corpus),
             names.take(pa.array(removals.kind[part])),
-            pa.array(removals.resemblance[part]),
+            pa.array(resemblance, mask=np.isnan(resemblance)),
             pa.array(containment, mask=np.isnan(containment)),
         ]
+        if removals.distance is not None:
+            distance = removals.distance[part]
+            found.append(pa.array(distance, mask=distance == NO_SIMHASH))
         if corpus is not None:
             found.append(_PLACES.take(pa.array(removals.in_corpus[part].astype(np.int8))))
-        yield pa.table(found, schema=schema_of(corpus))
+        yield pa.table(found, schema=schema)
+
+
+def count_sites(
+    removals: Removals, columns: Columns, corpus: Columns | None = None
+) -> tuple[int, int]:
+    """Of how many removals both documents are of one site, and of how many of two; a document that
+    is known by no URL is of none."""
+    same = cross = 0
+    for begin in range(0, len(removals), _ROWS):
+        part = slice(begin, begin + _ROWS)
+        one = host_of(columns.take("id", removals.removed[part]))
+        two = host_of(_kept_ids(removals, part, columns, corpus))
+        equal = pc.equal(one, two)
+        same += equal.true_count
+        cross += equal.false_count
+    return same, cross
 
 
 def _kept_ids(
@@ -86,7 +112,12 @@ def removal_lines(
     """The same as JSON Lines, some at a time."""
     join: Any = pc.binary_join_element_wise
     for table in removal_tables(removals, columns, corpus):
-        where = () if corpus is None else (', "kept_in": "', table["kept_in"], '"')
+        more: list[Any] = []
+        if removals.distance is not None:
+            bits = pc.fill_null(table["distance"].cast(pa.string()), "null")
+            more += [', "distance": ', bits]
+        if corpus is not None:
+            more += [', "kept_in": "', table["kept_in"], '"']
         rows = join(
             '{"removed": ',
             _quoted(table["removed"]),
@@ -95,10 +126,10 @@ def removal_lines(
             ', "kind": "',
             table["kind"],
             '", "resemblance": ',
-            table["resemblance"].cast(pa.string()),
+            pc.fill_null(table["resemblance"].cast(pa.string()), "null"),
             ', "containment": ',
             pc.fill_null(table["containment"].cast(pa.string()), "null"),
-            *where,
+            *more,
             "}\n",
             "",
         )

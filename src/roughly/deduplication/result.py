@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,12 @@ import pyarrow as pa
 
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.deduplication.decision import KINDS, Removals
-from roughly.deduplication.removal_file import removal_lines, removal_tables, schema_of
+from roughly.deduplication.removal_file import (
+    count_sites,
+    removal_lines,
+    removal_tables,
+    schema_of,
+)
 from roughly.documents.file import Document
 from roughly.errors import ParameterError
 from roughly.verification.column import Columns
@@ -78,10 +84,37 @@ class Deduplicated:
         return int(self._removals.in_corpus.sum())
 
     @property
+    def keep(self) -> str:
+        """Which of those alike stays."""
+        return self._rule.keep
+
+    @property
+    def has_dates(self) -> bool:
+        """Whether any document has one."""
+        parts = range(self._segment.parts)
+        columns = (self._segment.part_column(part, "date") for part in parts)
+        return any(column.null_count < len(column) for column in columns)
+
+    @property
     def counts(self) -> dict[str, int]:
         """Kind -> documents that go for it; see `removals`."""
         counts = np.bincount(self._removals.kind, minlength=len(KINDS)).tolist()
         return dict(zip(KINDS, counts, strict=True))
+
+    @property
+    def same_site(self) -> int:
+        """Documents that go because of one of the same site, the host of their URLs."""
+        return self._sites[0]
+
+    @property
+    def cross_site(self) -> int:
+        """Documents that go because of one of another site. Those whose ids are no URLs, or that go
+        because of such a one, are of neither kind."""
+        return self._sites[1]
+
+    @cached_property
+    def _sites(self) -> tuple[int, int]:
+        return count_sites(self._removals, self._columns, self._corpus_columns)
 
     @property
     def removed_bytes(self) -> int:
@@ -138,11 +171,13 @@ class Deduplicated:
 
     def removals(self) -> pa.Table:
         """A row a document that goes, in input order: removed (its id), kept (the id of the
-        document that stays in its place), kind, resemblance, containment (of removed in kept); and
-        if they were held against a corpus kept_in ("corpus" or "input": where kept is).
+        document that stays in its place), kind, resemblance, containment (of removed in kept); by
+        the methods simhash and both distance (bits in which their simhashes differ); and if they
+        were held against a corpus kept_in ("corpus" or "input": where kept is).
 
         Kinds: identical (the same bytes), lexical (the same words), shingle (the same shingles),
-        near (resemblance at the threshold or more), contained (containment at its threshold).
+        near (resemblance at the threshold or more; by the method simhash: a simhash within the
+        distance), contained (containment at its threshold).
         """
         tables = list(removal_tables(self._removals, self._columns, self._corpus_columns))
         return pa.concat_tables(tables) if tables else self._schema.empty_table()
@@ -205,19 +240,35 @@ class Deduplicated:
 
     @property
     def _schema(self) -> pa.Schema:
-        return schema_of(self._corpus_columns)
+        return schema_of(self._removals, self._corpus_columns)
 
     def __repr__(self) -> str:
         rule = self._rule
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.items() if count)
-        containment = "" if rule.containment is None else f", containment {float(rule.containment)}"
         skipped = f", {self.skipped.count:,} skipped" if self.skipped.count else ""
         against = "" if self._against is None else f", against {len(self._against):,} documents"
         return (
             f"Deduplicated({self.documents:,} documents{skipped}, {len(self):,} kept,"
-            f" {self.removed:,} removed{f' ({kinds})' if kinds else ''} at threshold"
-            f" {float(rule.threshold)}{containment}, keep {rule.keep}{against})"
+            f" {self.removed:,} removed{f' ({kinds})' if kinds else ''} at"
+            f" {self._limits}, keep {rule.keep}{against})"
         )
+
+    @property
+    def _limits(self) -> str:
+        """From when on documents go, in words."""
+        rule, condition = self._rule, self._rule.condition
+        words = []
+        if condition.method != "simhash":
+            words.append(f"threshold {float(rule.threshold)}")
+        if rule.containment is not None:
+            words.append(f"containment {float(rule.containment)}")
+        if condition.simhash is not None:
+            words.append(f"distance {condition.distance}")
+        if condition.size_ratio is not None:
+            words.append(f"size ratio {float(condition.size_ratio)}")
+        if condition.within is not None:
+            words.append(f"within {condition.within}")
+        return ", ".join(words)
 
     def _repr_html_(self) -> str:
         from html import escape

@@ -1,7 +1,8 @@
 """The dedup rule's parameters, and the order in which documents are taken.
 
 Documents are taken in keep order. One goes if and only if a document that stays and comes before it
-reaches the threshold with it, or contains it. Thresholds are exact ratios: 0.7 is 7/10.
+reaches the threshold with it, or contains it. Thresholds are exact ratios: 0.7 is 7/10. A condition
+may leave fewer pairs of documents to the rule, or put the distance of simhashes for the threshold.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from roughly.clustering.settings import exact_ratio
+from roughly.clustering.settings import bits_threshold, exact_ratio
+from roughly.condition import NO_CONDITION, Condition
 from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ Threshold = float | str | Fraction
 Counts = npt.NDArray[np.integer[Any]]
 Levels = npt.NDArray[np.integer[Any]]
 KEEP: tuple[Keep, ...] = ("first", "longest", "newest")
+THRESHOLD = 0.7
 
 # A pair is looked at if its estimate lies no more than this below the threshold,
 _BELOW = Fraction(1, 10)
@@ -41,6 +44,7 @@ class Rule:
     containment: Fraction | None  # of the later document in the earlier one; None: does not count
     keep: Keep
     estimate: bool  # sketches decide; otherwise complete sets of shingles
+    condition: Condition = NO_CONDITION  # which pairs count, and by which method
 
     def floors(self, parameters: Parameters) -> tuple[Fraction, Fraction | None]:
         """The estimates from which on a pair is looked at: those of resemblance, containment."""
@@ -80,13 +84,17 @@ def _lower(ratio: Fraction) -> Fraction:
 
 
 def make_rule(
-    threshold: Threshold,
+    threshold: Threshold | None,
     containment: Threshold | None,
     keep: str | None,
     estimate: bool,
     sketcher: Sketcher,
+    condition: Condition = NO_CONDITION,
 ) -> Rule:
     """The rule that a caller asks for, checked."""
+    if condition.method == "simhash":
+        _refuse_shares(threshold, containment, estimate)
+        threshold = bits_threshold(condition.distance)
     order: Keep = "first" if containment is None else "longest"
     if keep is not None:
         for known in KEEP:
@@ -108,11 +116,25 @@ def make_rule(
             hint="select adaptive:T, mod:M or all",
         )
     return Rule(
-        exact_ratio("threshold", threshold),
+        exact_ratio("threshold", THRESHOLD if threshold is None else threshold),
         None if containment is None else exact_ratio("containment", containment),
         order,
         bool(estimate),
+        condition,
     )
+
+
+def _refuse_shares(
+    threshold: Threshold | None, containment: Threshold | None, estimate: bool
+) -> None:
+    """Where simhashes alone decide, nothing that is said of shingles can."""
+    given = {"threshold": threshold, "containment": containment, "estimate": estimate or None}
+    for name, value in given.items():
+        if value is not None:
+            raise ParameterError(
+                f"{name}: nothing to apply to: documents are compared by simhash alone, exactly",
+                hint="say how many bits may differ (-k, distance), or choose the method both",
+            )
 
 
 def keep_order(segment: Stored, keep: Keep) -> npt.NDArray[np.int64]:

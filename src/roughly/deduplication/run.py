@@ -17,9 +17,11 @@ from roughly.clustering.sketching import (
     read_skipped,
     write_segment,
 )
+from roughly.condition import NO_CONDITION
 from roughly.deduplication.decision import decide
 from roughly.deduplication.pool import Pool
 from roughly.deduplication.result import Deduplicated
+from roughly.deduplication.simhash_decision import decide_by_simhash
 from roughly.storage.steps import Steps
 from roughly.verification.contents import Contents
 
@@ -49,7 +51,11 @@ def deduplicate(
     as the input, `owner` the result keeps alive."""
     # A machine that stops may leave files that look whole: their checksums tell, and a run that is
     # killed loses nothing. To wait for the disk would take longer than to begin anew.
-    steps = Steps(directory, identity(documents, sketcher), force=force, durable=False)
+    simhasher = rule.condition.simhasher
+    own = identity(documents, sketcher, simhasher)
+    if rule.condition != NO_CONDITION:
+        own["condition"] = rule.condition.to_dict()
+    steps = Steps(directory, own, force=force, durable=False)
     segment = write_segment(
         documents,
         sketcher,
@@ -58,12 +64,17 @@ def deduplicate(
         text=False,
         threads=threads,
         progress=progress,
+        simhasher=simhasher,
     )
     steps.finish()
     _ = documents.guesses  # looks for the fields, by which documents will be read again
     contents = Contents(documents, segment, directory)
-    pool = Pool(segment, contents, None if against is None else against.segment)
-    removals = decide(pool, rule, sketcher, threads, memory_bytes, directory, progress)
+    corpus = None if against is None else against.segment
+    pool = Pool(segment, contents, corpus, rule.condition)
+    if rule.condition.method == "simhash":
+        removals = decide_by_simhash(pool, rule, threads, progress)
+    else:
+        removals = decide(pool, rule, sketcher, threads, memory_bytes, directory, progress)
     pool.release()
     skipped = read_skipped(segment.skipped)
     return Deduplicated(documents, segment, rule, removals, skipped, root, owner, against)

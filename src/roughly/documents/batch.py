@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly import _core
+from roughly.documents.category import category_texts
 from roughly.documents.charset import decode
 from roughly.documents.date import iso_dates
 from roughly.documents.encoding_label import ENCODINGS
@@ -55,6 +56,9 @@ SCHEMA = pa.schema(
     ]
 )
 
+# The same with the category, where one was asked for; null where a record has none.
+SCHEMA_WITH_CATEGORY = SCHEMA.append(pa.field("category", pa.string()))
+
 _SPACE_OR_MARK = np.zeros(256, dtype=bool)
 _SPACE_OR_MARK[list(b"<\t\n\f\r \xef")] = True
 
@@ -85,21 +89,32 @@ class Piece:
     content: pa.Array  # text or bytes, no nulls
     id: pa.Array | None = None  # text, bytes, numbers; nulls and empty ones are missing
     date: pa.Array | None = None  # text, numbers, dates; nulls are missing
+    category: pa.Array | None = None  # text, numbers, truth values; nulls are missing
 
 
 def batches(
-    documents: Iterable[Row | Piece], content_type: str, batch_bytes: int, skipped: Skipped
+    documents: Iterable[Row | Piece],
+    content_type: str,
+    batch_bytes: int,
+    skipped: Skipped,
+    schema: pa.Schema = SCHEMA,
 ) -> Iterator[pa.RecordBatch]:
-    """The documents in their order, in batches of about `batch_bytes` of content."""
+    """The documents in their order, in batches of about `batch_bytes` of content; `schema` is
+    SCHEMA or SCHEMA_WITH_CATEGORY."""
     unique = UniqueIds()
-    for batch in _gathered(_finished(documents, content_type, batch_bytes, skipped), batch_bytes):
+    parts = _finished(documents, content_type, batch_bytes, skipped, schema)
+    for batch in _gathered(parts, batch_bytes):
         ids = unique.rename(batch.column(0))
         skipped.repeated_ids = unique.repeated
-        yield pa.RecordBatch.from_arrays([ids, *batch.columns[1:]], schema=SCHEMA)
+        yield pa.RecordBatch.from_arrays([ids, *batch.columns[1:]], schema=schema)
 
 
 def _finished(
-    documents: Iterable[Row | Piece], content_type: str, batch_bytes: int, skipped: Skipped
+    documents: Iterable[Row | Piece],
+    content_type: str,
+    batch_bytes: int,
+    skipped: Skipped,
+    schema: pa.Schema,
 ) -> Iterator[pa.RecordBatch]:
     rows: list[Row] = []
     size = 0
@@ -110,12 +125,12 @@ def _finished(
             if size < batch_bytes:
                 continue
         if rows:
-            yield _of_rows(rows)
+            yield _of_rows(rows, schema)
             rows, size = [], 0
         if isinstance(item, Piece) and len(item.position):
-            yield _of_piece(item, content_type, skipped)
+            yield _of_piece(item, content_type, skipped, schema)
     if rows:
-        yield _of_rows(rows)
+        yield _of_rows(rows, schema)
 
 
 def _gathered(parts: Iterable[pa.RecordBatch], batch_bytes: int) -> Iterator[pa.RecordBatch]:
@@ -151,7 +166,8 @@ def _divided(batch: pa.RecordBatch, batch_bytes: int) -> Iterator[tuple[pa.Recor
         row = end
 
 
-def _of_rows(rows: list[Row]) -> pa.RecordBatch:
+def _of_rows(rows: list[Row], schema: pa.Schema) -> pa.RecordBatch:
+    """Documents without fields, so without a category."""
     source, position, begin, end, id, date, text, html, encoding = zip(*rows, strict=True)
     return _batch(
         pa.array(id, pa.string()),
@@ -161,16 +177,26 @@ def _of_rows(rows: list[Row]) -> pa.RecordBatch:
         np.array([_CODE[name] for name in encoding], dtype=np.int8),
         np.array(source, dtype=np.int32),
         (np.array(position), np.array(begin), np.array(end)),
+        [pa.nulls(len(rows), pa.string())] if schema is SCHEMA_WITH_CATEGORY else [],
     )
 
 
-def _of_piece(piece: Piece, content_type: str, skipped: Skipped) -> pa.RecordBatch:
+def _of_piece(
+    piece: Piece, content_type: str, skipped: Skipped, schema: pa.Schema
+) -> pa.RecordBatch:
     n = len(piece.position)
     content, html, encoding = _decoded(piece.content, content_type)
     date = pa.nulls(n, pa.string())
     if piece.date is not None:
         date, failed = iso_dates(piece.date)
         skipped.unread_dates += failed
+    more = []
+    if schema is SCHEMA_WITH_CATEGORY:
+        category = pa.nulls(n, pa.string())
+        if piece.category is not None:
+            category, failed = category_texts(piece.category)
+            skipped.unread_categories += failed
+        more.append(category)
     return _batch(
         _ids(piece),
         date,
@@ -179,6 +205,7 @@ def _of_piece(piece: Piece, content_type: str, skipped: Skipped) -> pa.RecordBat
         encoding,
         np.full(n, piece.source, dtype=np.int32),
         (piece.position, piece.begin, piece.end),
+        more,
     )
 
 
@@ -190,11 +217,12 @@ def _batch(
     encoding: npt.NDArray[np.int8],
     source: npt.NDArray[np.int32],
     where: tuple[Integers, Integers, Integers],
+    more: list[pa.Array],
 ) -> pa.RecordBatch:
     encodings = pa.DictionaryArray.from_arrays(pa.array(encoding), _ENCODING_NAMES)
     numbers = [pa.array(column, pa.int64()) for column in where]
-    columns = [id, date, content, html, encodings, pa.array(source), *numbers]
-    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+    columns = [id, date, content, html, encodings, pa.array(source), *numbers, *more]
+    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA_WITH_CATEGORY if more else SCHEMA)
 
 
 def _decoded(

@@ -16,8 +16,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from roughly.documents.batch import SCHEMA, Piece, Row, batches
-from roughly.documents.field import Fields, MissingField, Wanted
+from roughly.documents.batch import SCHEMA, SCHEMA_WITH_CATEGORY, Piece, Row, batches
+from roughly.documents.field import Fields, MissingField, Wanted, fieldless
 from roughly.documents.file import CONTENT_TYPES, reason
 from roughly.documents.path import find_sources
 from roughly.documents.reading import Reading
@@ -32,8 +32,6 @@ BATCH_BYTES = 1 << 22
 class Documents:
     """Documents to iterate over, as pyarrow.RecordBatch of `schema`."""
 
-    schema: pa.Schema = SCHEMA
-
     def __init__(
         self,
         sources: list[Source],
@@ -43,6 +41,8 @@ class Documents:
         batch_bytes: int,
         found: Skipped,
     ) -> None:
+        self.schema = SCHEMA if wanted.category is None else SCHEMA_WITH_CATEGORY
+        """Of the batches; the last column is `category` where that was asked for."""
         self.sources = sources
         """Where documents come from; `source` of a document counts in it."""
         self.date: str | None = None
@@ -58,9 +58,19 @@ class Documents:
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """A new pass over all sources."""
         reading = self._reading = self._new_reading()
-        documents = self._read(reading)
-        found = batches(documents, self._content_type, self.batch_bytes, reading.skipped)
+        found = batches(
+            self._read(reading),
+            self._content_type,
+            self.batch_bytes,
+            reading.skipped,
+            self.schema,
+        )
         return found if self.date is None else _dated(found, self.date)
+
+    @property
+    def category_field(self) -> str | None:
+        """The field that was asked for as `category`."""
+        return self._wanted.category
 
     @property
     def skipped(self) -> Skipped:
@@ -177,6 +187,7 @@ def open_documents(
     text_field: str | None = None,
     id_field: str | None = None,
     date_field: str | None = None,
+    category_field: str | None = None,
     format: str | None = None,
     content_type: str = "auto",
     strict: bool = False,
@@ -187,9 +198,10 @@ def open_documents(
     `source` is one str or Path: a file, a pattern or a directory; a list of str: texts; a list of
     Path: files; else an Arrow table or reader, a pandas or polars frame, a Hugging Face dataset, or
     any iterable of strings, (id, text) pairs or dicts. `format` names the format of files where
-    neither their names nor their first bytes tell it.
+    neither their names nor their first bytes tell it. With `category_field` the batches have one
+    more column, `category`.
     """
-    wanted = Wanted(text_field, id_field, date_field)
+    wanted = Wanted(text_field, id_field, date_field, category_field)
     named = _paths(source)
     if named is not None:
         return _of_paths(named, wanted, format, content_type, strict, batch_bytes)
@@ -207,13 +219,14 @@ def open_inputs(
     text_field: str | None = None,
     id_field: str | None = None,
     date_field: str | None = None,
+    category_field: str | None = None,
     format: str | None = None,
     content_type: str = "auto",
     strict: bool = False,
     batch_bytes: int = BATCH_BYTES,
 ) -> Documents:
     """Opens what a command line names: files, patterns, directories, and `-`, standard input."""
-    wanted = Wanted(text_field, id_field, date_field)
+    wanted = Wanted(text_field, id_field, date_field, category_field)
     return _of_paths(list(words), wanted, format, content_type, strict, batch_bytes)
 
 
@@ -243,7 +256,31 @@ def _of_paths(
     _check(content_type, batch_bytes)
     found = Skipped(strict)
     sources = find_sources(words, known_format(format), found)
+    if wanted.category is not None:
+        _check_fields(sources, wanted.category)
     return Documents(sources, wanted, content_type, strict, batch_bytes, found)
+
+
+def _check_fields(sources: list[Source], category: str) -> None:
+    """Raises if a file that was named has no fields, or none of those that were found has. A
+    directory may hold both kinds: what has no fields there has no category."""
+    without: Source | None = None
+    some = False
+    for source in sources:
+        if some and source.found:
+            continue  # its format need not be known yet
+        try:
+            has_fields = _FORMATS[source.format][1] is not None
+        except OSError:
+            continue  # reading will report it
+        some = some or has_fields
+        if not has_fields and (without is None or not source.found):
+            without = source
+            if not source.found:
+                break
+    if without is not None and not (some and without.found):
+        what = "text files" if without.format == "text" else "web archives"
+        raise fieldless(category, without.name, what)
 
 
 def _check(content_type: str, batch_bytes: int) -> None:

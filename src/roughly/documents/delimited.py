@@ -12,6 +12,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +21,9 @@ import pyarrow.csv
 
 from roughly.documents.batch import Piece
 from roughly.documents.block import Block, blocks
-from roughly.documents.field import Fields, MissingField, Wanted, choose
+from roughly.documents.field import Fields, MissingField, Wanted, choose, option
 from roughly.documents.reading import Reading
+from roughly.documents.skipped import DAMAGED_COMPRESSION
 from roughly.documents.source import HEAD_BYTES, Source
 
 Places = npt.NDArray[np.int64]
@@ -33,26 +35,33 @@ _ROW_BYTES = (1 << 31) - 2
 
 def delimited_fields(source: Source, wanted: Wanted) -> Fields:
     """The fields that the first row names."""
-    names, _, _ = _header(source)
+    names = _header(source).names
     if not names:
         return Fields("text")  # an empty file has nothing to read, by whatever name
     fields = choose(wanted, names, names, source.name)
-    for role, name in (("text", fields.text), ("id", fields.id), ("date", fields.date)):
-        if name is not None and name not in names:
+    for role, name in fields.named().items():
+        if name not in names:
             raise MissingField(
                 f"{source.name}: no column {name!r} for the {role}: the first row names "
                 f"{', '.join(names[:20])}",
-                hint=f"name one of them with {role}_field (--{role}-field)",
+                hint=f"name one of them with {option(role)}",
             )
     return fields
 
 
-def _header(source: Source) -> tuple[list[str], str, int]:
-    """The names in the first row, the delimiter, and the row's end in bytes."""
+class _Header(NamedTuple):
+    names: list[str]  # in the first row
+    delimiter: str
+    bytes: int  # where that row ends
+    damage: str | None  # before the first row was whole
+
+
+def _header(source: Source) -> _Header:
     with source.open() as stream:
         head = stream.read(HEAD_BYTES)
         while not len(ends := _record_ends(head, ",", False)) and (more := stream.read(len(head))):
             head += more
+        damage = None if len(ends) else stream.damage
     mark = 3 if head.startswith(b"\xef\xbb\xbf") else 0
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise OSError("it is UTF-16, wanted UTF-8")
@@ -62,7 +71,7 @@ def _header(source: Source) -> tuple[list[str], str, int]:
     row = head[mark : mark + int(end[0])] if len(end) else b""
     text = row.decode("utf-8", "replace")
     names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
-    return names, delimiter, mark + len(row)
+    return _Header(names, delimiter, mark + len(row), damage)
 
 
 def _delimiter(row: bytes) -> str:
@@ -74,7 +83,10 @@ def _delimiter(row: bytes) -> str:
 def read_delimited(number: int, source: Source, reading: Reading) -> Iterator[Piece]:
     """The documents of one file, a block of rows at a time."""
     assert source.fields is not None
-    names, delimiter, header_bytes = _header(source)
+    names, delimiter, header_bytes, damage = _header(source)
+    if damage is not None:
+        reading.skipped.add(f"{source.name}, before row 1", DAMAGED_COMPRESSION, damage)
+        return
     if not names:
         return
     rows = _Rows(number, source, source.fields, names, delimiter, reading)
@@ -82,7 +94,7 @@ def read_delimited(number: int, source: Source, reading: Reading) -> Iterator[Pi
         yield from rows.pieces(block, header_bytes)
         if block.damage is not None:
             name = f"{source.name}, after row {rows.row:,}"
-            reading.skipped.add(name, "damaged compression", block.damage)
+            reading.skipped.add(name, DAMAGED_COMPRESSION, block.damage)
 
 
 class _Rows:
@@ -105,10 +117,10 @@ class _Rows:
         self._delimiter = delimiter
         # By number: names may be repeated, or empty.
         self._columns = [str(column) for column in range(len(names))]
-        self._text, self._id, self._date = (
+        self._wanted = [
             None if name is None else self._columns[names.index(name)]
-            for name in (fields.text, fields.id, fields.date)
-        )
+            for name in (fields.text, fields.id, fields.date, fields.category)
+        ]
 
     def cut(self, data: bytes, last: bool) -> int:
         """Where the last whole row ends."""
@@ -130,7 +142,7 @@ class _Rows:
         self.row += len(ends)
         rows = pa.py_buffer(data)[int(begins[0]) : int(ends[-1])]
         try:
-            table, bad = self._parse(rows)
+            table, bad = self._parse_rows(rows, begins, ends)
             keep = np.ones(len(ends), dtype=bool)
             keep[[row for row, _ in bad]] = False
             if table.num_rows != int(keep.sum()):
@@ -146,9 +158,8 @@ class _Rows:
             self._skipped.add(name, "wrong number of fields", f"{count}, wanted {wanted}")
         if not keep.any():
             return
-        content, id, date = (
-            None if column is None else _array(table, column)
-            for column in (self._text, self._id, self._date)
+        content, id, date, category = (
+            None if column is None else _array(table, column) for column in self._wanted
         )
         yield Piece(
             self._number,
@@ -159,10 +170,33 @@ class _Rows:
             content,
             id,
             date,
+            category,
         )
 
-    def _parse(self, data: pa.Buffer) -> tuple[pa.Table, list[tuple[int, int]]]:
-        """The wanted columns, and which rows are not in them: number and fields they have."""
+    def _parse_rows(
+        self, data: pa.Buffer, begins: Places, ends: Places
+    ) -> tuple[pa.Table, list[tuple[int, int]]]:
+        """The same as `_parse`; row by row if one of them cannot be told of because it is not
+        UTF-8."""
+        try:
+            return self._parse(data, _is_utf8(data))
+        except pa.ArrowInvalid:
+            if data.size > _ROW_BYTES or _is_utf8(data):
+                raise
+        tables, bad = [], []
+        for row, (begin, end) in enumerate(zip(begins - begins[0], ends - begins[0], strict=True)):
+            try:
+                tables.append(self._parse(data[int(begin) : int(end)], False)[0])
+            except pa.ArrowInvalid:
+                text = data[int(begin) : int(end)].to_pybytes().decode("latin-1")
+                fields = next(csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter))
+                bad.append((row, len(fields)))
+        none = pa.table({c: pa.array([], pa.large_binary()) for c in self._wanted if c is not None})
+        return pa.concat_tables(tables or [none]), bad
+
+    def _parse(self, data: pa.Buffer, skipping: bool) -> tuple[pa.Table, list[tuple[int, int]]]:
+        """The wanted columns, and which rows are not in them: number and fields they have. Without
+        `skipping` such a row is an error."""
         if data.size > _ROW_BYTES:
             raise pa.ArrowInvalid(f"a row of {data.size:,} bytes, wanted under {_ROW_BYTES:,}")
         bad: list[tuple[int, int]] = []
@@ -171,14 +205,16 @@ class _Rows:
             bad.append((row.number - 1, row.actual_columns))
             return "skip"
 
-        wanted = [c for c in dict.fromkeys((self._text, self._id, self._date)) if c is not None]
+        wanted = [column for column in dict.fromkeys(self._wanted) if column is not None]
         table = pa.csv.read_csv(
             pa.BufferReader(data),
             pa.csv.ReadOptions(
                 use_threads=False, block_size=data.size + 1, column_names=self._columns
             ),
             pa.csv.ParseOptions(
-                delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=skip
+                delimiter=self._delimiter,
+                newlines_in_values=True,
+                invalid_row_handler=skip if skipping else None,
             ),
             pa.csv.ConvertOptions(
                 include_columns=wanted,
@@ -187,6 +223,16 @@ class _Rows:
             ),
         )
         return table, bad
+
+
+def _is_utf8(data: pa.Buffer) -> bool:
+    offsets = pa.py_buffer(np.array([0, data.size], np.int64))
+    text = pa.LargeStringArray.from_buffers(1, offsets, data)
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _array(table: pa.Table, name: str) -> pa.Array:

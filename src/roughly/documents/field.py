@@ -1,4 +1,5 @@
-"""Which fields of a record are the text, the id and the date: as the caller says, else by name.
+"""Which fields of a record are the text, the id and the date: as the caller says, else by name; and
+which is the category, if the caller says so.
 
 A guess is the first name of a list that the records have, whatever its case. Where no name of the
 list is there and the records have one field of text only, that is the text. Without a text field
@@ -34,11 +35,11 @@ class Wanted:
     text: str | None = None
     id: str | None = None
     date: str | None = None
+    category: str | None = None  # never guessed
 
     def named(self) -> dict[str, str]:
         """Role -> the name that the caller said."""
-        roles = (("text", self.text), ("id", self.id), ("date", self.date))
-        return {role: name for role, name in roles if name is not None}
+        return _named(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +49,50 @@ class Fields:
     text: str
     id: str | None = None
     date: str | None = None
+    category: str | None = None
     guessed: tuple[str, ...] = ()
     # what the caller calls the text, where it was copied to a column of another name
     text_label: str | None = None
 
+    def named(self) -> dict[str, str]:
+        """Role -> the column that is read."""
+        return _named(self)
+
     def names(self) -> list[str]:
         """The columns to read, the text first, none twice."""
-        return list(dict.fromkeys(n for n in (self.text, self.id, self.date) if n is not None))
+        return list(dict.fromkeys(self.named().values()))
 
     def __str__(self) -> str:
         parts = [
             f"{role}={name}" + (" (guessed)" if role in self.guessed else "")
-            for role, name in (("text", self.text), ("id", self.id), ("date", self.date))
-            if name is not None
+            for role, name in self.named().items()
         ]
         return ", ".join(parts)
 
 
+def _named(roles: Wanted | Fields) -> dict[str, str]:
+    fields = {"text": roles.text, "id": roles.id, "date": roles.date, "category": roles.category}
+    return {role: name for role, name in fields.items() if name is not None}
+
+
 class MissingField(DocumentError):
     """A source without the fields that are wanted: a parameter is wrong rather than a document."""
+
+
+def option(role: str) -> str:
+    """What names the field of a role, in Python and on a command line."""
+    if role == "category":
+        return "category_field (within, --within)"
+    return f"{role}_field (--{role}-field)"
+
+
+def fieldless(name: str, subject: str, what: str) -> MissingField:
+    """The error for a category wanted of documents that have no fields at all."""
+    return MissingField(
+        f"{subject}: no field {name!r} for the category: {what} have no fields",
+        hint="the host of its URL is a category of any document: within='host' (--within host); "
+        "fields are in JSON Lines, CSV, Parquet, Arrow and dicts",
+    )
 
 
 def check_present(absent: dict[str, str], names: list[str], subject: str) -> None:
@@ -75,7 +101,7 @@ def check_present(absent: dict[str, str], names: list[str], subject: str) -> Non
         raise MissingField(
             f"{subject}: no field {name!r} for the {role} in any record: "
             f"the fields are {', '.join(names[:20]) or 'none'}",
-            hint=f"name one of them with {role}_field (--{role}-field)",
+            hint=f"name one of them with {option(role)}",
         )
 
 
@@ -84,18 +110,20 @@ def choose(
     names: list[str],
     textual: list[str],
     subject: str,
-    dateless: dict[str, str] | None = None,
+    nested: dict[str, str] | None = None,
 ) -> Fields:
-    """The fields of records with these `names`, of which those in `textual` hold text. `dateless`
-    has those that cannot be dates, each with its type."""
+    """The fields of records with these `names`, of which those in `textual` hold text. `nested`
+    has those of lists and objects, each with its type: they are neither dates nor categories."""
     guessed = []
-    dateless = dateless or {}
-    if wanted.date in dateless:
-        raise MissingField(
-            f"{subject}: field {wanted.date!r} cannot be the date: it is of type "
-            f"{dateless[wanted.date]}, wanted text, numbers or dates",
-            hint="name another one with date_field (--date-field)",
-        )
+    nested = nested or {}
+    for role, name in (("date", wanted.date), ("category", wanted.category)):
+        if name in nested:
+            kinds = "text, numbers or dates" if role == "date" else "text or numbers"
+            raise MissingField(
+                f"{subject}: field {name!r} cannot be the {role}: it is of type {nested[name]}, "
+                f"wanted {kinds}",
+                hint=f"name another one with {option(role)}",
+            )
     text = wanted.text
     if text is None:
         text = _first(TEXT, textual)
@@ -113,9 +141,9 @@ def choose(
     id, date = wanted.id, wanted.date
     if id is None and (id := _first(ID, rest)):
         guessed.append("id")
-    if date is None and (date := _first(DATE, [name for name in rest if name not in dateless])):
+    if date is None and (date := _first(DATE, [name for name in rest if name not in nested])):
         guessed.append("date")
-    return Fields(text, id, date, tuple(guessed))
+    return Fields(text, id, date, wanted.category, tuple(guessed))
 
 
 def _first(candidates: tuple[str, ...], names: list[str]) -> str | None:

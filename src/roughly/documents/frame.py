@@ -17,12 +17,13 @@ from typing import Any
 import pyarrow as pa
 
 from roughly.documents.batch import Piece
-from roughly.documents.field import Fields, Wanted, check_present, choose
+from roughly.documents.category import category_value
+from roughly.documents.field import Fields, Wanted, check_present, choose, fieldless
 from roughly.documents.file import reason
 from roughly.documents.path import delete_with, temporary_file
 from roughly.documents.reading import Reading
 from roughly.documents.source import Source
-from roughly.documents.table import Rows, dateless, fields_of_schema
+from roughly.documents.table import Rows, fields_of_schema, nested
 from roughly.errors import DocumentError, ParameterError
 
 NAME = "documents"
@@ -64,7 +65,7 @@ def memory_source(data: Any, wanted: Wanted, batch_bytes: int) -> Source:
         items, first = _peeked(data)
         fields = _fields_of_items(first, wanted)
         parts = _item_batches(items, fields, wanted, batch_bytes)
-        return _spooled(_ITEM_SCHEMA, parts, replace(_ITEM_FIELDS, text_label=fields.text))
+        return _spooled(_item_schema(fields), parts, _item_fields(fields))
     return source
 
 
@@ -79,7 +80,7 @@ def memory_fields(source: Source, wanted: Wanted) -> Fields:
         textual = [str(n) for n in data.columns if _is_pandas_text(data[n])]
         absent = {role: name for role, name in wanted.named().items() if name not in names}
         check_present(absent, names, source.name)
-        return choose(wanted, names, textual, source.name, _pandas_dateless(data))
+        return choose(wanted, names, textual, source.name, _pandas_nested(data))
     if isinstance(data, pa.Table):
         return fields_of_schema(data.schema, wanted, source.name)
     if hasattr(data, "__arrow_c_stream__"):
@@ -103,7 +104,7 @@ def read_memory(number: int, source: Source, reading: Reading) -> Iterator[Piece
         parts = _stream(data)
     else:
         parts = _item_batches(data, fields, reading.wanted, reading.batch_bytes)
-        fields = replace(_ITEM_FIELDS, text_label=fields.text)
+        fields = _item_fields(fields)
     rows = Rows(number, source, fields, reading)
     for part in parts:
         if len(part):
@@ -141,13 +142,14 @@ def _is_pandas_text(column: Any) -> bool:
     return kind in ("object", "category") or kind.startswith(("str", "large_string"))
 
 
-def _pandas_dateless(frame: Any) -> dict[str, str]:
-    """The columns that cannot be dates by their first values, each with its type."""
+def _pandas_nested(frame: Any) -> dict[str, str]:
+    """The columns that can be neither dates nor categories by their first values, each with its
+    type."""
     found: dict[str, str] = {}
     for number, name in enumerate(frame.columns):
         sample = frame.iloc[:_SAMPLE_ITEMS, number]
         try:
-            found |= dateless([str(name)], [_pandas_column(sample).type])
+            found |= nested([str(name)], [_pandas_column(sample).type])
         except pa.ArrowException:
             found[str(name)] = str(sample.dtype)  # a type that Arrow does not have
     return found
@@ -158,7 +160,10 @@ def _pandas_chunks(frame: Any, fields: Fields) -> Iterator[pa.Table]:
     spelt = {str(name): name for name in frame.columns}
     for start in range(0, len(frame), _CHUNK_ROWS):
         rows = frame.iloc[start : start + _CHUNK_ROWS]
-        yield pa.table({name: _pandas_column(rows[spelt[name]]) for name in fields.names()})
+        columns = {name: _pandas_column(rows[spelt[name]]) for name in fields.names()}
+        if fields.category not in (None, fields.text, fields.id, fields.date):
+            columns[fields.category] = _pandas_categories(rows[spelt[fields.category]])
+        yield pa.table(columns)
 
 
 def _pandas_column(column: Any) -> pa.Array:
@@ -170,9 +175,30 @@ def _pandas_column(column: Any) -> pa.Array:
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
-# Items become rows of these three columns, whatever the items are.
+def _pandas_categories(column: Any) -> pa.Array:
+    """A column of objects is taken value by value: Arrow would find a type for each chunk that all
+    its values fit, and 1 beside 1.5 would be 1.0."""
+    if str(column.dtype) != "object":
+        return _pandas_column(column)
+    values = zip(column, column.isna(), strict=True)
+    found = [None if missing else category_value(value) for value, missing in values]
+    return pa.array(found, pa.large_binary())
+
+
+# Items become rows of these columns, whatever the items are; the last where it is asked for.
 _ITEM_SCHEMA = pa.schema([("text", pa.large_binary()), ("id", pa.string()), ("date", pa.string())])
 _ITEM_FIELDS = Fields("text", "id", "date")
+_CATEGORY = pa.field("category", pa.large_binary())
+
+
+def _item_schema(fields: Fields) -> pa.Schema:
+    return _ITEM_SCHEMA if fields.category is None else _ITEM_SCHEMA.append(_CATEGORY)
+
+
+def _item_fields(fields: Fields) -> Fields:
+    """Which columns of those rows are read; `fields` are those of the items."""
+    category = None if fields.category is None else _CATEGORY.name
+    return replace(_ITEM_FIELDS, category=category, text_label=fields.text)
 
 
 def _peeked(items: Iterator[Any]) -> tuple[Iterator[Any], list[Any]]:
@@ -183,6 +209,8 @@ def _peeked(items: Iterator[Any]) -> tuple[Iterator[Any], list[Any]]:
 def _fields_of_items(first: list[Any], wanted: Wanted) -> Fields:
     records = [item for item in first if isinstance(item, Mapping)]
     if not records:
+        if first and wanted.category is not None:
+            raise fieldless(wanted.category, NAME, "texts and pairs")
         return _ITEM_FIELDS
     names = dict.fromkeys(str(name) for record in records for name in record)
     textual = dict.fromkeys(
@@ -200,28 +228,32 @@ def _item_batches(
     """The items as rows; at their end an error if no dict had a field that the caller named."""
     absent = wanted.named()
     names: list[str] | None = None  # of the first dict
-    rows: list[tuple[bytes | None, str | None, str | None]] = []
+    schema = _item_schema(fields)
+    rows: list[tuple[Any, ...]] = []
     size = 0
     for item in items:
         if absent and isinstance(item, Mapping):
             names = [str(name) for name in item] if names is None else names
             absent = {role: name for role, name in absent.items() if name not in item}
-        row = _row(item, fields)
+        row: tuple[Any, ...] = _row(item, fields)
+        if fields.category is not None:
+            value = item.get(fields.category) if isinstance(item, Mapping) else None
+            row = (*row, category_value(value))
         rows.append(row)
         size += len(row[0] or b"") + 1
         if size >= batch_bytes:
-            yield _item_batch(rows)
+            yield _item_batch(rows, schema)
             rows, size = [], 0
     if rows:
-        yield _item_batch(rows)
+        yield _item_batch(rows, schema)
     if names is not None:
         check_present(absent, names, NAME)
 
 
-def _item_batch(rows: list[tuple[bytes | None, str | None, str | None]]) -> pa.RecordBatch:
-    columns = zip(zip(*rows, strict=True), _ITEM_SCHEMA.types, strict=True)
+def _item_batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
+    columns = zip(zip(*rows, strict=True), schema.types, strict=True)
     arrays = [pa.array(values, type) for values, type in columns]
-    return pa.RecordBatch.from_arrays(arrays, schema=_ITEM_SCHEMA)
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _row(item: Any, fields: Fields) -> tuple[bytes | None, str | None, str | None]:

@@ -12,13 +12,15 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from roughly import _core
 from roughly.documents.batch import Piece
 from roughly.documents.block import Block, blocks
+from roughly.documents.category import NO_CATEGORY
 from roughly.documents.field import Fields, MissingField, Wanted, check_present, choose
 from roughly.documents.reading import Reading
-from roughly.documents.skipped import NO_TEXT
+from roughly.documents.skipped import DAMAGED_COMPRESSION, NO_TEXT
 from roughly.documents.source import HEAD_BYTES, Source
 
 # Lines looked at for names; records of one file rarely differ in them.
@@ -109,6 +111,8 @@ def read_jsonl(number: int, source: Source, reading: Reading) -> Iterator[Piece]
             piece.id = _optional(columns, names.index(fields.id))[:n]
         if fields.date is not None:
             piece.date = _optional(columns, names.index(fields.date))[:n]
+        if fields.category is not None:
+            piece.category = _categories(columns, names.index(fields.category))[:n]
         if bad[:n].any():
             _report(data, line, begin, error, kind, bad[:n], source, fields.text, reading)
             piece = _kept(piece, ~bad[:n])
@@ -117,7 +121,7 @@ def read_jsonl(number: int, source: Source, reading: Reading) -> Iterator[Piece]
         line += _lines(data, begin[:n], end[:n], size)
         if block.damage is not None:
             name = f"{source.name}, after line {line:,}"
-            reading.skipped.add(name, "damaged compression", block.damage)
+            reading.skipped.add(name, DAMAGED_COMPRESSION, block.damage)
     if absent and objects:
         check_present(absent, _sample(source)[1], source.name)
 
@@ -165,6 +169,13 @@ def _optional(columns: _core.JsonlColumns, index: int) -> pa.Array:
     return pa.Array.from_buffers(pa.large_binary(), len(kind), [valid, offsets, data])
 
 
+def _categories(columns: _core.JsonlColumns, index: int) -> pa.Array:
+    """The same, with what is no category where the value is a list or an object."""
+    values, kind = _optional(columns, index), _column(columns, index)[1]
+    nested = kind == _NESTED
+    return pc.if_else(pa.array(nested), NO_CATEGORY, values) if nested.any() else values
+
+
 def _kept(piece: Piece, good: npt.NDArray[np.bool_]) -> Piece:
     mask = pa.array(good)
     return Piece(
@@ -176,6 +187,7 @@ def _kept(piece: Piece, good: npt.NDArray[np.bool_]) -> Piece:
         piece.content.filter(mask),
         None if piece.id is None else piece.id.filter(mask),
         None if piece.date is None else piece.date.filter(mask),
+        None if piece.category is None else piece.category.filter(mask),
     )
 
 

@@ -8,7 +8,6 @@ changed in between so that this cannot be, that is an error.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
     from roughly.documents.source import Source
 
 Integers = npt.NDArray[np.int64]
-
-# Bytes between two records that are read over rather than sought over.
-_GAP_BYTES = 1 << 12
 
 SELECTED = pa.schema([SCHEMA.field("content"), SCHEMA.field("html")])
 
@@ -100,11 +96,16 @@ def _of_lines(
         with open(source.path, "rb", buffering=0) as file:
             for begin, end in _parts(places.end - places.begin, size):
                 part = places.slice(begin, end)
-                content = _texts(_lines(file.fileno(), part), len(part), source)
+                # A record is a line. Only a file's last one may lack its end, and is the last here.
+                content = _texts(
+                    _core.read_stretches(file.fileno(), part.begin, part.end), len(part), source
+                )
                 piece = Piece(
                     0, source.name, part.position, part.begin, part.end, content, None, None
                 )
+                del content  # whoever gets it alone decides how long it stays in memory
                 finished = batches([piece], documents._content_type, 2 * size, Skipped())
+                del piece
                 yield from (batch.select(SELECTED.names) for batch in finished)
     except OSError as error:
         raise DocumentError(f"{source.name}: cannot read it again: {reason(error)}") from error
@@ -119,27 +120,6 @@ def _parts(sizes: Integers, most: int) -> Iterator[tuple[int, int]]:
         end = max(begin + 1, int(np.searchsorted(ends, before + most, "right")))
         yield begin, end
         begin = end
-
-
-def _lines(file: int, places: Places) -> bytes:
-    """The bytes of these records, one a line. Records that lie close together are read at once."""
-    starts = np.flatnonzero(places.begin[1:] - places.end[:-1] > _GAP_BYTES) + 1
-    begins, ends = places.begin.tolist(), places.end.tolist()
-    found: list[bytes] = []
-    for first, last in zip([0, *starts.tolist()], [*starts.tolist(), len(begins)], strict=True):
-        at = begins[first]
-        data = os.pread(file, ends[last - 1] - at, at)
-        if last - first == 1 or _adjacent(places, first, last):
-            found.append(data)
-            continue
-        view = memoryview(data)
-        found.extend(view[begins[n] - at : ends[n] - at] for n in range(first, last))  # type: ignore[misc]
-    # Only the last line of a file may lack its end, and nothing follows that one here.
-    return b"".join(found)
-
-
-def _adjacent(places: Places, first: int, last: int) -> bool:
-    return bool((places.begin[first + 1 : last] == places.end[first : last - 1]).all())
 
 
 def _texts(lines: bytes, count: int, source: Source) -> pa.Array:

@@ -18,6 +18,7 @@ NAMES = 100
 
 # Reasons that more than one format has.
 NO_TEXT = "no text"
+DAMAGED_COMPRESSION = "damaged compression"
 
 
 class Unread(NamedTuple):
@@ -41,6 +42,7 @@ class Skipped:
     ignored: Counter[str] = field(default_factory=Counter)  # what it was -> how often
     repeated_ids: int = 0  # documents whose id became `id#2`, `id#3`, ...
     unread_dates: int = 0  # documents whose date was no date, read without one
+    unread_categories: int = 0  # documents whose category was a list or the like, read without
 
     @property
     def count(self) -> int:

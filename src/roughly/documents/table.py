@@ -16,12 +16,13 @@ import pyarrow.parquet as pq
 
 from roughly.documents.batch import Piece
 from roughly.documents.date import can_be_dates
-from roughly.documents.field import Fields, MissingField, Wanted, choose
+from roughly.documents.field import Fields, MissingField, Wanted, choose, option
 from roughly.documents.reading import Reading
 from roughly.documents.skipped import NO_TEXT
 from roughly.documents.source import Source
 
 _LOST = "damaged rows"
+_LOST_BATCH = "damaged batches of rows"
 # Read of a column at once: without it a row group is held whole, and some files have only one.
 _BUFFER_BYTES = 1 << 20
 # What pyarrow raises for data that it cannot read.
@@ -39,19 +40,19 @@ def fields_of_schema(schema: pa.Schema, wanted: Wanted, subject: str) -> Fields:
     except UnicodeDecodeError as error:
         raise pa.ArrowInvalid(f"the name of a column is damaged: {error}") from error
     textual = [name for name, type in zip(names, schema.types, strict=True) if _is_textual(type)]
-    fields = choose(wanted, names, textual, subject, dateless(names, schema.types))
-    for role, name in (("text", fields.text), ("id", fields.id), ("date", fields.date)):
-        if name is not None and name not in names:
+    fields = choose(wanted, names, textual, subject, nested(names, schema.types))
+    for role, name in fields.named().items():
+        if name not in names:
             raise MissingField(
                 f"{subject}: no column {name!r} for the {role}: "
                 f"the columns are {', '.join(names[:20])}",
-                hint=f"name one of them with {role}_field (--{role}-field)",
+                hint=f"name one of them with {option(role)}",
             )
     return fields
 
 
-def dateless(names: list[str], types: list[pa.DataType]) -> dict[str, str]:
-    """The columns that cannot be dates, each with its type."""
+def nested(names: list[str], types: list[pa.DataType]) -> dict[str, str]:
+    """The columns that can be neither dates nor categories, each with its type."""
     return {
         name: str(type) for name, type in zip(names, types, strict=True) if not can_be_dates(type)
     }
@@ -87,12 +88,20 @@ class Rows:
             keep = pa.array(valid)
             position = position[valid]
             content = content.filter(keep)
-        id, date = (
+        id, date, category = (
             None if name is None else _array(batch, name, keep)
-            for name in (self._fields.id, self._fields.date)
+            for name in (self._fields.id, self._fields.date, self._fields.category)
         )
         return Piece(
-            self._number, self._source.name, position, position, position + 1, content, id, date
+            self._number,
+            self._source.name,
+            position,
+            position,
+            position + 1,
+            content,
+            id,
+            date,
+            category,
         )
 
     def lost(self, rows: int, error: Exception) -> None:
@@ -104,6 +113,13 @@ class Rows:
         self._skipped.add(name, _LOST, detail)
         self._skipped.add_more(_LOST, rows - 1)
         self.row += rows
+
+    def lost_batch(self, error: Exception) -> None:
+        """Counts a batch that could not be read: how many rows it had is not known without it, so
+        it has the number of one."""
+        name = f"{self._source.name}, from row {self.row + 1:,} on"
+        self._skipped.add(name, _LOST_BATCH, str(error).split("\n")[0])
+        self.row += 1
 
     def _report_nulls(self, rows: Any) -> None:
         label = self._fields.text_label or self._fields.text
@@ -177,30 +193,33 @@ def read_arrow(number: int, source: Source, reading: Reading) -> Iterator[Piece]
             for index in range(reader.num_record_batches):
                 try:
                     batch = reader.get_batch(index)
-                    _check(batch, source.fields)
                 except _ERRORS as error:
-                    # How many rows it had is not known without it: it counts as one.
-                    rows.lost(1, error)
+                    rows.lost_batch(error)
                     continue
-                yield rows.piece(batch)
+                yield from _checked(batch, rows, source.fields)
             return
         while True:
             try:
                 batch = reader.read_next_batch()
-                _check(batch, source.fields)
             except StopIteration:
                 return
             except _ERRORS as error:
                 # What follows in a stream cannot be found without what was lost.
-                rows.lost(1, error)
+                rows.lost_batch(error)
                 return
-            yield rows.piece(batch)
+            yield from _checked(batch, rows, source.fields)
 
 
-def _check(batch: pa.RecordBatch, fields: Fields) -> None:
-    """Offsets that point outside would be read outside: a file is not to be believed."""
-    for name in fields.names():
-        batch.column(batch.schema.names.index(name)).validate(full=True)
+def _checked(batch: pa.RecordBatch, rows: Rows, fields: Fields) -> Iterator[Piece]:
+    """A batch, unless it is damaged. Offsets that point outside would be read outside: a file is
+    not to be believed."""
+    try:
+        for name in fields.names():
+            batch.column(batch.schema.names.index(name)).validate(full=True)
+    except _ERRORS as error:
+        rows.lost(len(batch), error)
+        return
+    yield rows.piece(batch)
 
 
 def _open_arrow(source: Source) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from roughly.documents.batch import Row
 from roughly.documents.file import document
 from roughly.documents.reading import Reading
+from roughly.documents.skipped import DAMAGED_COMPRESSION
 from roughly.documents.source import HEAD_BYTES, Source
 from roughly.documents.stream import Stream, compression_of
 
@@ -45,7 +46,7 @@ def _content(source: Source, reading: Reading) -> bytes | None:
         while part := stream.read(1 << 20):
             parts.append(part)
         if stream.damage is not None:
-            reading.skipped.add(source.name, "damaged compression", stream.damage)
+            reading.skipped.add(source.name, DAMAGED_COMPRESSION, stream.damage)
             return None
     return b"".join(parts)
 

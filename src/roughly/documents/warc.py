@@ -30,6 +30,7 @@ from roughly.documents.http_message import (
     payload_of,
 )
 from roughly.documents.reading import Reading
+from roughly.documents.skipped import DAMAGED_COMPRESSION
 from roughly.documents.source import Source
 from roughly.documents.stream import Stream
 
@@ -190,7 +191,7 @@ class _Archive:
             if row is not None:
                 yield row
         if stream.damage is not None:
-            self._skipped.add(self._name(buffer.offset), "damaged compression", stream.damage)
+            self._skipped.add(self._name(buffer.offset), DAMAGED_COMPRESSION, stream.damage)
             self._position += 1
 
     def _name(self, begin: int, record: Record | None = None) -> str:

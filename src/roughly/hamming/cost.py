@@ -15,10 +15,10 @@ from roughly.hamming.design import MOST_PROBES, Design, Table, compact, probe_co
 # caches, and one that does not; an entry looked at, the same (long runs are read ahead); a simhash
 # in a scan; a group of the first table that a pointer leads to; finding a place by interpolation;
 # decoding a value of an xor block.
-_PROBE_NS, _CACHED_PROBE_NS = 80.0, 15.0
+_PROBE_NS, _CACHED_PROBE_NS = 40.0, 15.0
 _ENTRY_NS, _CACHED_ENTRY_NS = 4.0, 1.0
 _SCAN_NS = 0.4
-_GROUP_NS = 60.0
+_GROUP_NS = 100.0
 _SEARCH_NS = 250.0
 _XOR_VALUE_NS = 5.0
 _CALL_NS = 500.0
@@ -28,6 +28,8 @@ _CACHE_BYTES = 16 << 20
 # Pointers instead of values pay where a query follows this many at most.
 _MOST_GROUPS = 64
 _POINTER_GROUP = 16
+# Bits of a key that a pointer table has beyond its buckets': each halves the groups looked at.
+EXTRA_BITS = 2
 _SAMPLED = 64
 # Values in a block of 1,024 bytes, about, when a value takes 5 bytes.
 _XOR_BLOCK_VALUES = 200
@@ -90,7 +92,7 @@ def cost(design: Design, coding: str, count: int) -> Cost:
 
 def _groups(table: Table, count: int) -> float:
     """Groups of the first table that a pointer table leads to, expected."""
-    bits = min(table.key_bits, head_bits(table.key_bits, count) + 2)
+    bits = min(table.key_bits, head_bits(table.key_bits, count) + EXTRA_BITS)
     return probe_count(bits, table.radius) * count / 2.0**bits
 
 
@@ -107,12 +109,12 @@ def _bits_each(bits: int, table: Table, coding: str, count: int) -> float:
     directory = 1 + 2.0**head / count * (1 + 32 / _SAMPLED)
     if coding == "elias-fano":
         return directory + bits - head
-    extra = min(2, table.key_bits - head)
+    extra = min(EXTRA_BITS, table.key_bits - head)
     return directory + extra + max(0, (count - 1) // _POINTER_GROUP).bit_length()
 
 
 # Nanoseconds of looking up a key in memory, of an entry in a bucket, and of one in a list.
-_LOOKUP_NS, _BUCKET_ENTRY_NS, _LIST_ENTRY_NS = 5.0, 0.7, 5.0
+_LOOKUP_NS, _BUCKET_ENTRY_NS, _LIST_ENTRY_NS = 5.0, 0.7, 25.0
 _MOST_KEY_BITS = 24
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from roughly import _core
 from roughly.errors import DamageError, MismatchError, ParameterError
-from roughly.hamming.cost import probes_of, table_coding
+from roughly.hamming.cost import EXTRA_BITS, probes_of, table_coding
 from roughly.hamming.design import MOST_PROBES, Design, check_bits, check_k, parse_design
 from roughly.hamming.file import CODINGS, Parts, Shape, read_parts, write_parts
 from roughly.hamming.plan import choose
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 MOST_SIMHASHES = 2**31 - 1
-# Bits of a key that a pointer table has beyond its buckets': each halves the groups looked at.
-_EXTRA_BITS = 2
 
 
 class Match(NamedTuple):
@@ -143,11 +141,24 @@ class HammingIndex:
         """Writes the index to a file, and its checksums to one beside it."""
         write_parts(Path(path), self._parts)
 
-    def find(self, simhash: int) -> npt.NDArray[np.int64]:
-        """The positions of all stored simhashes within k bits, ascending."""
-        if type(simhash) is not int or not 0 <= simhash <= self._largest:
-            simhash = check_simhash(simhash, self.bits)
-        return self._find(simhash)
+    @overload
+    def find(self, simhash: int, *, threads: int | None = ...) -> npt.NDArray[np.int64]: ...
+    @overload
+    def find(
+        self, simhash: Any, *, threads: int | None = ...
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+    def find(self, simhash: Any, *, threads: int | None = None) -> Any:
+        """Of one simhash: the positions of all stored ones within k bits, ascending. Of an array:
+        (offsets, positions), where those of the i-th are positions[offsets[i]:offsets[i + 1]];
+        that is the fastest way to ask for many, and takes all cores unless `threads` says how
+        many."""
+        if type(simhash) is int and 0 <= simhash <= self._largest:
+            return self._find(simhash)
+        if isinstance(simhash, int) or not hasattr(simhash, "__len__"):
+            return self._find(check_simhash(simhash, self.bits))
+        queries = all_present(simhash, self.bits)
+        offsets, positions = self._tables.find_many(queries, threads_or_all(threads))
+        return offsets, self._rows(positions)
 
     def _find_row(self, simhash: int) -> npt.NDArray[np.int64]:
         return self._rows(self._tables.find(simhash))
@@ -156,15 +167,6 @@ class HammingIndex:
         """Where the simhashes that are there stood among all."""
         rows = self._parts.rows
         return positions if rows is None else rows[positions]
-
-    def find_many(
-        self, simhashes: Any, *, threads: int | None = None
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """For many at once: (offsets, positions), where those of the i-th are
-        positions[offsets[i]:offsets[i + 1]]."""
-        queries = all_present(simhashes, self.bits)
-        offsets, positions = self._tables.find_many(queries, threads_or_all(threads))
-        return offsets, self._rows(positions)
 
     def matches(self, simhash: int) -> list[Match]:
         """All stored simhashes within k bits with their distances, nearest first."""
@@ -289,5 +291,5 @@ def _shapes(design: Design, coding: str, count: int) -> list[Shape]:
                 hint="take a design of more blocks, or auto",
             )
         name = table_coding(table, number, coding, count)
-        made.append((table.leading, table.radius, CODINGS.index(name), 0, _EXTRA_BITS, 0, 0))
+        made.append((table.leading, table.radius, CODINGS.index(name), 0, EXTRA_BITS, 0, 0))
     return made

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
+# Simhashes of an array that are looked up at once among all of it.
+_SELF_STEP = 1 << 16
+
+
 class JoinedChunk(NamedTuple):
     """The pairs of one chunk, as columns."""
 
@@ -65,6 +69,29 @@ def join(
             _distance(found, wanted),
             len(values),
         )
+
+
+class NearPairs(NamedTuple):
+    """Pairs of one array, as columns; the first of a pair stands before the second."""
+
+    a: npt.NDArray[np.int64]
+    b: npt.NDArray[np.int64]
+    distance: npt.NDArray[np.uint8]
+
+
+def pairs_within(
+    simhashes: npt.NDArray[np.uint64], k: int = 3, *, threads: int | None = None
+) -> Iterator[NearPairs]:
+    """All pairs of simhashes of 64 bits within k bits of each other, each once, some at a time."""
+    k, threads = check_k(k), threads_or_all(threads)
+    tables = _core.HammingJoin(simhashes, 64, k, join_blocks(len(simhashes), 64, k), threads)
+    for begin in range(0, len(simhashes), _SELF_STEP):
+        found = tables.probe(simhashes[begin : begin + _SELF_STEP], begin, threads)
+        later, earlier = found[:, 0].astype("i8"), found[:, 1].astype("i8")
+        once = earlier < later
+        a, b = earlier[once], later[once]
+        if len(a):
+            yield NearPairs(a, b, _distance(simhashes[a], simhashes[b]))
 
 
 def _chunks(

@@ -50,7 +50,11 @@ def page(report: ClusterReport) -> str:
     }
     figures = {
         "sizes": ("Sizes", cluster_plots.sizes(report)),
-        "resemblance": ("Resemblance", cluster_plots.resemblance(report)),
+        "resemblance": (
+            "Resemblance",
+            "" if report.by_simhash else cluster_plots.resemblance(report),
+        ),
+        "distance": ("Distances", cluster_plots.distances(report)),
         "threshold": ("Thresholds", cluster_plots.threshold(report)),
         "kinds": ("Kinds", _kinds(report)),
     }
@@ -104,7 +108,13 @@ def _facts(report: ClusterReport) -> str:
 
 def _told(report: ClusterReport) -> str:
     threshold = decimal(report.threshold)
-    if report.linkage == "star":
+    if report.by_simhash:
+        far = f"differ in at most {plural(report.distance or 0, 'bit')}"
+        rule = f"Documents are in one cluster where simhashes that {far} lead from one to the other"
+        if report.linkage == "star":
+            rule = f"The simhashes of every document of a cluster and of its first one {far}"
+        rule += "."
+    elif report.linkage == "star":
         rule = f"Every document of a cluster resembles its first one at {threshold} or more."
     else:
         rule = (
@@ -116,9 +126,18 @@ def _told(report: ClusterReport) -> str:
         rule += "."
     words = [
         rule,
-        "<em>Distinct</em> counts documents that resemble each other fully as one; "
+        "<em>Distinct</em> counts documents "
+        f"{'with one simhash' if report.by_simhash else 'that resemble each other fully'} as one; "
         "<em>duplicates</em> are all documents of a cluster but its first, the representative.",
     ]
+    if report.distance is not None and not report.by_simhash:
+        far = plural(report.distance, "bit")
+        words.append(f"Only pairs count whose simhashes differ in at most {far}.")
+    if report.same_site_pairs or report.cross_site_pairs:
+        words.append(
+            f"Of the pairs that belong together {report.same_site_pairs:,} are same-site and "
+            f"{report.cross_site_pairs:,} cross-site."
+        )
     if report.clusters:
         words.append(
             f"Clusters of identical documents only: {report.identical_clusters:,}, with "
@@ -213,7 +232,8 @@ def _largest(report: ClusterReport) -> str:
     )
     return (
         '<section id="largest"><h2>The largest clusters</h2><p class="told">The <em>weakest link'
-        "</em> is the lowest resemblance that holds a cluster together; where the <em>smallest "
+        f"</em> is the lowest {'share of bits' if report.by_simhash else 'resemblance'} that holds "
+        "a cluster together; where the <em>smallest "
         "resemblance</em> of a member to the representative is far below it, the cluster is a "
         "chain. Beside the representative is shown the member least like it of those that reach "
         f"the threshold themselves, or the closest where none does.</p>{clusters}</section>\n"
@@ -286,6 +306,8 @@ def _counted(head: tuple[str, str], counts: Mapping[str, int]) -> str:
 
 def _parameters(report: ClusterReport) -> str:
     known: dict[str, object] = {"threshold": report.threshold, "floor": report.floor}
+    if report.by_simhash:
+        known = {}
     if report.containment is not None:
         known["containment"] = report.containment
     if report.containment_floor is not None:
@@ -295,7 +317,9 @@ def _parameters(report: ClusterReport) -> str:
             name(str(key), 80),
             name(decimal(value) if isinstance(value, float) else str(value), _WORDS),
         )
-        for key, value in list((known | dict(report.parameters)).items())[:_ROWS]
+        for key, value in list((known | dict(report.condition) | dict(report.parameters)).items())[
+            :_ROWS
+        ]
     ]
     listed = table(("Name", "Value"), rows, words=2)
     return f'<section id="parameters"><h2>Parameters</h2>{listed}</section>\n'

@@ -91,7 +91,40 @@ def resemblance(report: ClusterReport) -> str:
     return figure("resemblance", title, drawn, caption, table(("Resemblance", "Pairs"), rows))
 
 
+def distances(report: ClusterReport) -> str:
+    """Pairs by the bits in which their simhashes differ, where there are simhashes."""
+    title = "Distances of pairs"
+    if report.distance is None:
+        return ""
+    if not report.distances:
+        return nothing("distance", title, "There are no pairs.")
+    rows = [(plural(bits, "bit"), f"{pairs:,}") for bits, pairs in report.distances]
+    drawn = plot.columns(
+        "distance",
+        title,
+        "Pairs by the number of bits in which their simhashes differ.",
+        plot.Axis("bits that differ", 0, report.distances[-1][0] + 1, whole=True),
+        plot.counts_axis("pairs", max(pairs for _, pairs in report.distances)),
+        [
+            plot.Column(bits, bits + 1, pairs, f"{plural(bits, 'bit')}: {pairs:,}")
+            for bits, pairs in report.distances
+        ],
+    )
+    caption = (
+        f"{plural(report.pairs, 'pair')}. Documents that are equivalent are paired by their first "
+        "alone."
+    )
+    if report.pairs_in_masses:
+        caption += (
+            f" {report.pairs_in_masses:,} of them are links inside masses, "
+            "where not every pair is listed."
+        )
+    return figure("distance", title, drawn, caption, table(("Distance", "Pairs"), rows))
+
+
 def threshold(report: ClusterReport) -> str:
+    if report.by_simhash:
+        return _against_distance(report)
     title = "Clusters against threshold"
     most = max((step.documents for step in report.series), default=0)
     if not most:
@@ -137,3 +170,41 @@ def threshold(report: ClusterReport) -> str:
     )
     numbers = table(("Threshold", "Clusters", "Documents in them"), rows)
     return figure("threshold", title, drawn + slider, caption, numbers)
+
+
+def _against_distance(report: ClusterReport) -> str:
+    """The same by simhash: clusters against the bits that may differ."""
+    title = "Clusters against distance"
+    steps = [(number, step) for number, step in enumerate(reversed(report.series))]
+    most = max((step.documents for _, step in steps), default=0)
+    if not most:
+        return nothing("threshold", title, "There are no clusters at any distance.")
+    drawn = plot.lines(
+        "threshold",
+        title,
+        f"Clusters, and documents in them, at distances from 0 to {len(steps) - 1} bits.",
+        plot.Axis("bits that may differ", 0, max(len(steps) - 1, 1), whole=True),
+        plot.counts_axis("number", 1.2 * most),
+        [
+            plot.Line(
+                label,
+                style,
+                [
+                    plot.Dot(bits, number, f"{plural(bits, 'bit')}: {number:,} {label}")
+                    for bits, step in steps
+                    for number in [step.documents if style == "s2" else step.clusters]
+                ],
+            )
+            for label, style in (("documents in clusters", "s2"), ("clusters", "s5"))
+        ],
+        (float(report.distance or 0), ""),
+    )
+    rows = [
+        (plural(bits, "bit"), f"{step.clusters:,}", f"{step.documents:,}") for bits, step in steps
+    ]
+    caption = (
+        f"The dashed line is the distance of this page, {report.distance}. Smaller ones are "
+        "answered from the same forest."
+    )
+    numbers = table(("Distance", "Clusters", "Documents in them"), rows)
+    return figure("threshold", title, drawn, caption, numbers)

@@ -7,6 +7,7 @@ clusters alone, at documents and pairs some at a time; columns it does not know 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -27,6 +28,7 @@ _LARGEST = 10
 _MEMBERS = 10
 _SITES = 15
 _EXAMPLES = 20
+_NEAR = 0.5  # where no threshold of resemblance was given
 _BIN = 0.02  # of resemblance, as near to it as a whole number of bins allows
 # Thresholds of the series: every 1/50 where they are read off the forest, and every 1/20 of stars,
 # which are made anew for each.
@@ -136,6 +138,12 @@ class ClusterReport:
     pairs: int = 0  # found, down to the floors
     pairs_by_containment: int = 0  # of these found by containment, without a resemblance
     pairs_in_masses: int = 0  # of these inside masses, where only the links are listed
+    same_site_pairs: int = 0  # of those that reach the thresholds
+    cross_site_pairs: int = 0
+    by_simhash: bool = False  # then the threshold is a share of bits, and is told as a distance
+    distance: int | None = None  # bits in which simhashes may differ; None: they play no part
+    distances: Sequence[tuple[int, int]] = ()  # (bits, pairs), ascending
+    condition: Mapping[str, object] = field(default_factory=dict)  # what else pairs must meet
     resemblances: Sequence[Bin] = ()
     series: Sequence[Step] = ()  # thresholds ascending
     sites: Sequence[Site] = ()  # those with most duplicates
@@ -175,11 +183,14 @@ def gather(
     sketcher = Sketcher(w=known.w, select=known.select, seed=known.seed, bits=known.bits)
     own = {"w": known.w, "select": known.select, "bits": known.bits, "seed": known.seed}
     documents, threshold = segment.documents, float(clusters.threshold)
+    by_simhash = clusters.settings.method == "hamming"
+    # Of clusters by simhash the threshold says nothing about resemblance.
+    near = _NEAR if by_simhash else threshold
     numbers, all_sizes, most = _cluster_sizes(clusters.clusters())
     # The table has names of all clusters, from all over the files.
     segment.release()
     pa.default_memory_pool().release_unused()
-    shown = {row["cluster"]: Members(row["representative"], threshold, _MEMBERS) for row in most}
+    shown = {row["cluster"]: Members(row["representative"], near, _MEMBERS) for row in most}
     tally = Tally(documents, shared_folders(id_parts(segment)), shown)
     for batch in clusters.document_batches():
         tally.add(batch)
@@ -217,19 +228,37 @@ def gather(
         pairs=pairs.count,
         pairs_by_containment=pairs.by_containment,
         pairs_in_masses=pairs.in_masses,
+        same_site_pairs=clusters.site_pairs.same,
+        cross_site_pairs=clusters.site_pairs.cross,
+        by_simhash=by_simhash,
+        distance=clusters.distance,
+        distances=tuple(sorted(pairs.distances.items())),
+        condition=_condition(clusters),
         resemblances=pairs.bins(),
         series=series,
         sites=tuple(Site(*each) for each in sites),
         all_sites=sites_in_all,
-        largest=tuple(
-            _largest(row, shown[row["cluster"]], texts, sketcher, threshold) for row in most
-        ),
+        largest=tuple(_largest(row, shown[row["cluster"]], texts, sketcher, near) for row in most),
         phases=tuple(map(_phase, clusters.phases if timings is None else timings)),
         skipped=dict(clusters.skipped.reasons.most_common()),
         ignored=dict(clusters.skipped.ignored.most_common()),
         skipped_examples=tuple(map(str, clusters.skipped.first[:_EXAMPLES])),
         shingles=tuple(shingles),
     )
+
+
+def _condition(clusters: Clusters) -> dict[str, object]:
+    """What pairs must meet besides a threshold, in words."""
+    condition = clusters.settings.condition
+    told: dict[str, object] = {}
+    if condition.method != "shingles":
+        told["method"] = condition.method
+        told["distance"] = clusters.distance
+    if condition.size_ratio is not None:
+        told["size ratio"] = float(condition.size_ratio)
+    if condition.within is not None:
+        told["within"] = condition.within
+    return told
 
 
 def _phase(timing: Timing) -> Phase:
@@ -240,6 +269,12 @@ def _phase(timing: Timing) -> Phase:
 
 def _series(clusters: Clusters) -> tuple[Step, ...]:
     """From the floor to 1, by round steps; the floor, the threshold and 1 are always among them."""
+    if clusters.settings.method == "hamming":
+        from roughly.clustering.settings import bits_threshold
+
+        bits = range(clusters.settings.condition.distance, -1, -1)
+        steps = [(clusters.at(distance=each), bits_threshold(each)) for each in bits]
+        return tuple(_step(at, threshold) for at, threshold in steps)
     parts = _COARSE if clusters.linkage == "star" else _FINE
     wanted = {t for t in (Fraction(i, parts) for i in range(1, parts)) if t > clusters.floor}
     wanted |= {Fraction(clusters.floor), Fraction(clusters.threshold), Fraction(1)}
@@ -273,6 +308,7 @@ class _Pairs:
         self.edges = [float(floor + (1 - floor) * Fraction(i, bins)) for i in range(bins + 1)]
         self.counts = np.zeros(bins, np.int64)
         self.count = self.by_containment = self.in_masses = 0
+        self.distances: Counter[int] = Counter()
 
     def add(self, batch: pa.RecordBatch) -> None:
         import numpy as np
@@ -286,6 +322,10 @@ class _Pairs:
         self.by_containment += int((~reached).sum())
         if "mass" in batch.schema.names:
             self.in_masses += batch.column("mass").true_count
+        if "distance" in batch.schema.names:
+            far = batch.column("distance").drop_null().to_numpy()
+            bits, counts = np.unique(far, return_counts=True)
+            self.distances.update(dict(zip(bits.tolist(), counts.tolist(), strict=True)))
 
     def bins(self) -> tuple[Bin, ...]:
         pairs = zip(self.edges[:-1], self.edges[1:], self.counts.tolist(), strict=True)

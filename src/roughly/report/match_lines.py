@@ -32,14 +32,22 @@ def match_lines(found: Found, number: int, terminal: Terminal) -> Iterator[str]:
     kind = terminal.style(pad(_kind(match), _KIND_WIDTH), "strong")
     date = f"{match.date}  " if match.date else ""
     yield f"{place}{kind}  {terminal.style(date, 'faint')}{printable(match.id)}"
-    yield "     " + "   ".join(
-        f"{terminal.style(name, 'faint')} {_measure(measure)}"
-        for name, measure in (
-            ("resemblance", match.resemblance),
-            ("query in it", match.containment_query),
-            ("it in query", match.containment_found),
+    yield (
+        "     "
+        + "   ".join(
+            f"{terminal.style(name, 'faint')} {_measure(measure)}"
+            for name, measure in (
+                ("resemblance", match.resemblance),
+                ("query in it", match.containment_query),
+                ("it in query", match.containment_found),
+            )
+            if measure is not None
         )
-        if measure is not None
+        + (
+            ""
+            if match.distance is None
+            else f"   {terminal.style('simhash', 'faint')} {plural(match.distance, 'bit')} off"
+        )
     )
 
 

@@ -9,18 +9,20 @@ wholly in the query would come before the page it was copied from. Ties go to th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from roughly import _core
 from roughly.errors import ParameterError
 from roughly.estimate import Estimate, containment_interval, resemblance_interval
 from roughly.search.exact import FEW, blind_rows, count_exactly
 from roughly.search.match import Found, Kind, Match, Promise
 from roughly.search.query import Query
 from roughly.search.recall import BELIEVED, COUNTED, SCANNED, Recall
+from roughly.search.restriction import Restriction, StoredSimhashes
 from roughly.search.rule import DEFAULT_THRESHOLD, Rule
 from roughly.search.searcher import Searcher, Threshold, ratio
 from roughly.sketch import EQUIVALENT_SAMPLES
@@ -36,6 +38,8 @@ Progress = Callable[[str, int | None, str], Callable[[int], None]]
 _MOST_SETTLED = 100
 # Of files of documents no more stays in memory after a search.
 _MOST_HELD = 1 << 24
+# Documents whose sketches are compared with the query's together.
+_MEASURED_AT_ONCE = 1 << 14
 # Equal sketches whose canonical forms are compared, to tell lexical from shingle equivalence.
 _MOST_EQUAL = 4096
 
@@ -78,10 +82,11 @@ def find(
     exact: bool | None = None,
     threads: int = 1,
     progress: Progress = _no_progress,
+    restriction: Restriction | None = None,
 ) -> Found:
-    """What is like the query. `exact`: True counts by the stored text, and searches all text that
-    the sketches say too little of; False believes the estimates; None has only what rests on few
-    samples counted."""
+    """What is like the query, and comparable with it if there is a restriction. `exact`: True
+    counts by the stored text, and searches all text that the sketches say too little of; False
+    believes the estimates; None has only what rests on few samples counted."""
     has_text = collection.has_text and query.text is not None
     if exact and not has_text:
         raise ParameterError(
@@ -97,6 +102,7 @@ def find(
         counts = _by_sketch(searcher, query, recall, threads)
     else:
         counts = _without_sketch(collection, searcher, query)
+    counts = _comparable(collection, restriction, counts)
     if query.row is not None:
         counts = counts.take(counts.rows != query.row)
     beyond = counts.take(np.zeros(0, np.intp))
@@ -104,6 +110,7 @@ def find(
         counts, scanned = _by_text(
             collection, searcher, query, rule, recall, counts, threads, progress
         )
+        counts = _comparable(collection, restriction, counts)
     elif settle and query.size:
         most = len(counts) if limit is None else max(limit, _MOST_SETTLED)
         counts, beyond, uncounted = _settled(collection, query, rule, counts, threads, most)
@@ -114,11 +121,98 @@ def find(
     if limit is not None and len(matches) < limit and len(beyond):
         some = beyond.take(np.arange(min(limit - len(matches), len(beyond))))
         matches += _named(collection, searcher, query, rule, some, {})
+    if restriction is not None and restriction.condition.simhash is not None:
+        rows = np.array([match.row for match in matches], np.int64)
+        bits = restriction.distances(collection, rows).tolist()
+        matches = [replace(m, distance=b) for m, b in zip(matches, bits, strict=True)]
     collection.release_beyond(_MOST_HELD)
     promise = recall.promise()
     if exact and query.size:
         promise = Promise(1.0, promise.documents, 0, 1.0)  # what may be missed was searched
     return Found(matches, total, promise, scanned, query.size, uncounted)
+
+
+def find_by_simhash(
+    collection: Collection,
+    searcher: Searcher,
+    query: Query,
+    restriction: Restriction,
+    simhashes: StoredSimhashes,
+    *,
+    limit: int | None = 10,
+    threads: int = 1,
+) -> Found:
+    """What is within the restriction's distance of the query's simhash, nearest first; of equally
+    near ones, those that resemble it most. Measures are estimates from the sketches."""
+    rows, bits = np.zeros(0, np.int64), np.zeros(0, np.uint8)
+    if restriction.simhash is not None:
+        rows, bits = simhashes.within(restriction.simhash, restriction.condition.distance)
+    good = restriction.comparable(collection, rows) & (rows != query.row) & searcher.live(rows)
+    rows, bits = rows[good], bits[good]
+    total = len(rows)
+    if limit is not None and total > limit:
+        # Nobody beyond those that are as near as the last one shown is worth a measurement.
+        near = bits <= np.sort(bits)[limit - 1]
+        rows, bits = rows[near], bits[near]
+    counts = _measured(collection, query, rows, threads)
+    order = np.lexsort((rows, -_share(counts.common, counts.sampled), bits))[:limit]
+    counts, bits = counts.take(order), bits[order]
+    equal = (counts.common == counts.of_query) & (counts.common == counts.of_found)
+    kinds = _equivalent(collection, searcher, query, counts.rows[equal], counts.common[equal])
+    rule = Rule(DEFAULT_THRESHOLD, None)
+    matches = [
+        replace(match, distance=away, kind=kinds.get(match.row, "near"))
+        for match, away in zip(
+            _named(collection, searcher, query, rule, counts, kinds), bits.tolist(), strict=True
+        )
+    ]
+    collection.release_beyond(_MOST_HELD)
+    return Found(matches, total, Promise(1.0, 0, 0, 1.0), 0, query.size)
+
+
+def _measured(collection: Collection, query: Query, rows: Numbers, threads: int) -> _Counts:
+    """What sketches of some rows have in common with the query's."""
+    parts = [np.zeros((0, 4), np.int64)]
+    for begin in range(0, len(rows), _MEASURED_AT_ONCE):
+        some = rows[begin : begin + _MEASURED_AT_ONCE]
+        values, offsets = collection.sketch_elements(some)
+        own = query.columns
+        chunk = (
+            np.concatenate([own.values, values]),
+            np.concatenate([own.offsets[:1], offsets + len(own.values)]),
+        )
+        every = np.arange(len(some) + 1, dtype=np.uint32)
+        sizes = np.concatenate([own.size, np.asarray(collection.take("size", some))])
+        levels = np.concatenate([own.level, np.asarray(collection.take("level", some))])
+        name, number = query.parameters.selection
+        together = _core.SketchSet(
+            [chunk],
+            1 << len(some).bit_length(),
+            every,
+            sizes.astype(np.uint32),
+            levels.astype(np.uint8),
+            number if name == "min" else 0,
+        )
+        pairs = np.zeros((len(some), 4), np.uint32)
+        pairs[:, 1] = every[1:]
+        found = together.measure("resemblance", pairs, threads).astype(np.int64)[:, 2:]
+        held = found[:, 1:].repeat(2, axis=1)
+        if name != "min":
+            # Containment is of the second in the first.
+            held[:, 1] = together.measure("contained", pairs, threads)[:, 3]
+            pairs[:, :2] = pairs[:, 1::-1].copy()
+            held[:, 0] = together.measure("contained", pairs, threads)[:, 3]
+        parts.append(np.concatenate([found, held], axis=1))
+    common, sampled, of_query, of_found = np.concatenate(parts).T
+    return _Counts(rows, common, sampled, of_query, of_found, np.zeros(len(rows), bool))
+
+
+def _comparable(
+    collection: Collection, restriction: Restriction | None, counts: _Counts
+) -> _Counts:
+    if restriction is None:
+        return counts
+    return counts.take(restriction.comparable(collection, counts.rows))
 
 
 def _by_sketch(searcher: Searcher, query: Query, recall: Recall, threads: int) -> _Counts:

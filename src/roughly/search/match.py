@@ -28,6 +28,7 @@ class Match:
     containment_query: Estimate | None  # share of the query that is in this document
     containment_found: Estimate | None  # share of this document that is in the query
     exact: bool  # whether the text was looked at
+    distance: int | None = None  # bits in which simhashes differ, if these were compared
 
     @property
     def url(self) -> str | None:
@@ -47,6 +48,7 @@ class Match:
         def value(estimate: Estimate | None) -> float | None:
             return None if estimate is None else estimate.value
 
+        distance = {} if self.distance is None else {"distance": self.distance}
         return {
             # A name that is no text holds lone surrogates, which strict JSON parsers refuse.
             "id": self.id.encode("utf-8", "backslashreplace").decode(),
@@ -62,7 +64,7 @@ class Match:
             **containment("containment_query", self.containment_query),
             **containment("containment_found", self.containment_found),
             "counted": self.exact,
-        }
+        } | distance
 
 
 @dataclass(frozen=True, slots=True)

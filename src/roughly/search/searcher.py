@@ -263,6 +263,17 @@ class Searcher:
             found.append(rows + shelf.first_row)
         return np.concatenate(found)
 
+    def live(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Which of some global rows are there."""
+        found = np.ones(len(rows), bool)
+        number = np.searchsorted(self._first_rows, rows, "right") - 1
+        for at, shelf in enumerate(self.shelves):
+            if shelf.removed is not None:
+                own = number == at
+                inside = rows[own] - shelf.first_row
+                found[own] = (shelf.removed[inside // 8] >> (inside % 8)) & 1 == 0
+        return found
+
     def sizes(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
         """Of some global rows the number of distinct shingles."""
         found = np.zeros(len(rows), np.uint32)

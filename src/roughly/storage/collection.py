@@ -57,6 +57,14 @@ class Collection:
                     f" {segment.parameters}, {segment.part_rows} rows a part, wanted {parameters},"
                     f" {self.part_rows}"
                 )
+        self.attributes: dict[str, Any] = dict(segments[0].attributes) if segments else {}
+        """Columns beside the usual ones that all segments have, and where each comes from."""
+        for segment in segments[1:]:
+            if segment.attributes != self.attributes:
+                raise MismatchError(
+                    f"{segment.directory}: cannot stand beside the others: it has"
+                    f" {segment.attributes}, wanted {self.attributes}"
+                )
         self.has_text = all(s.has_text for s in segments) if segments else text
         # The first part of each segment, and how many parts there are.
         counts = [segment.parts for segment in segments]

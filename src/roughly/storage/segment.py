@@ -3,6 +3,7 @@
     documents-NNNNN.arrow   id, date, where the document came from, its size and its hashes
     sketches-NNNNN.arrow    sketch, size, level, hash of the sketch
     text-NNNNN.arrow        the text, if it is kept
+    attributes-NNNNN.arrow  simhash and category, those of them that are wanted
     segment.json            what all parts have in common; written last, so it makes the segment
 
 Part n holds the rows from n * part_rows on. The writer works in a thread of its own; a part is
@@ -34,11 +35,13 @@ from roughly.storage.checked import CheckedMap, checked_writer
 from roughly.storage.durable import make_directory, remove_leftovers
 from roughly.storage.segment_index import SegmentIndex
 from roughly.storage.segment_part import (
+    ATTRIBUTES,
     DOCUMENTS,
     READ,
     SKETCHES,
     PartWriter,
     Piece,
+    part_kinds,
     part_path,
     sketch_metadata,
     text_batches,
@@ -60,16 +63,16 @@ _WAITING = 4
 _LOOK_MASK = np.uint64((1 << 20) - 1)
 
 # In which file a column is.
-_KIND = dict.fromkeys(DOCUMENTS.names, "documents") | dict.fromkeys(SKETCHES.names, "sketches")
+_SCHEMAS = {"documents": DOCUMENTS, "sketches": SKETCHES, "attributes": ATTRIBUTES}
+_KIND = {name: kind for kind, schema in _SCHEMAS.items() for name in schema.names}
 
 Values = npt.NDArray[np.uint64]
 Offsets = npt.NDArray[np.int64]
 
 
 def column_type(name: str) -> pa.DataType:
-    """The type of a column of documents or sketches."""
-    schema = DOCUMENTS if _KIND[name] == "documents" else SKETCHES
-    return schema.field(name).type
+    """The type of a column of documents, sketches or attributes."""
+    return _SCHEMAS[_KIND[name]].field(name).type
 
 
 class SegmentWriter:
@@ -84,7 +87,11 @@ class SegmentWriter:
         text: bool,
         steps: Steps,
         part_rows: int = PART_ROWS,
+        attributes: Mapping[str, Any] | None = None,
     ) -> None:
+        """`attributes`: which columns beside the usual ones the batches have, and where each comes
+        from: parameters of simhashes, the name of a field."""
+        self._attributes = dict(attributes or {})
         self._directory = directory
         self._parameters = parameters
         self._keeps_text = text
@@ -117,13 +124,15 @@ class SegmentWriter:
             content = content.cast(pa.large_binary())
         lengths = np.diff(text_offsets(content)).astype(np.uint32)
         documents = [batch.column(name) for name in READ]
+        attributes = [batch.column(name) for name in self._attributes]
         row = 0
         while row < len(batch):
             room = self._part_rows - self._rows % self._part_rows
             end = min(row + room, len(batch))
             text = content.slice(row, end - row) if self._keeps_text else None
             some = [column.slice(row, end - row) for column in documents]
-            self._put(Piece(some, lengths[row:end], text, columns, row, end))
+            extra = [column.slice(row, end - row) for column in attributes]
+            self._put(Piece(some, extra, lengths[row:end], text, columns, row, end))
             self._rows += end - row
             row = end
 
@@ -138,6 +147,7 @@ class SegmentWriter:
             "rows": self._rows,
             "part_rows": self._part_rows,
             "text": self._keeps_text,
+            **({"attributes": self._attributes} if self._attributes else {}),
             "sources": list(sources),
             "skipped": dict(skipped),
         }
@@ -194,7 +204,13 @@ class SegmentWriter:
             while not isinstance(item := self._queue.get(), bool):
                 if writer is None:
                     self._steps.forget(_part_step(part))
-                    writer = PartWriter(self._directory, part, self._parameters, self._keeps_text)
+                    writer = PartWriter(
+                        self._directory,
+                        part,
+                        self._parameters,
+                        self._keeps_text,
+                        list(self._attributes),
+                    )
                 writer.add(item)
                 rows += item.rows
                 if rows == self._part_rows:
@@ -229,6 +245,8 @@ class Segment:
         self.parameters = Parameters(**manifest["parameters"])
         self.part_rows: int = manifest["part_rows"]
         self.has_text: bool = manifest["text"]
+        self.attributes: dict[str, Any] = manifest.get("attributes", {})
+        """Columns beside the usual ones, and where each comes from."""
         self.sources: list[str] = manifest["sources"]
         self.skipped: dict[str, Any] = manifest["skipped"]
         self._rows: int = manifest["rows"]
@@ -418,7 +436,7 @@ class Segment:
         except RoughlyError as error:
             problems.append(error.message)
         for part in range(self.parts):
-            for kind in ("documents", "sketches", *(["text"] if self.has_text else [])):
+            for kind in part_kinds(self.has_text, self.attributes):
                 try:
                     self._verify_file(kind, part, threads)
                 except RoughlyError as error:

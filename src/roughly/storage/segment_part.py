@@ -8,7 +8,7 @@ everything gets its name when the part is complete. A PartWriter belongs to one 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -72,13 +72,26 @@ SKETCHES = pa.schema(
         pa.field("sketch_hash", _HASH, nullable=False),
     ]
 )
+# What only some segments have: there is a file of it if one of these columns is wanted.
+ATTRIBUTES = pa.schema(
+    [
+        pa.field("simhash", pa.uint64()),  # null: the document has no features
+        pa.field("category", pa.string()),  # null: it has none
+    ]
+)
 # the text as UTF-8, markup still inside
 TEXT = pa.schema([pa.field("content", pa.large_binary(), nullable=False)])
 
 
 def part_path(directory: Path, kind: str, part: int) -> Path:
-    """Of `documents`, `sketches` or `text`."""
+    """Of `documents`, `sketches`, `attributes` or `text`."""
     return directory / f"{kind}-{part:05}.arrow"
+
+
+def part_kinds(text: bool, attributes: Collection[str]) -> list[str]:
+    """The files that a part has."""
+    wanted = {"documents": True, "sketches": True, "text": text, "attributes": bool(attributes)}
+    return [kind for kind, there in wanted.items() if there]
 
 
 def sketch_metadata(parameters: Parameters) -> dict[bytes, bytes]:
@@ -91,6 +104,7 @@ class Piece(NamedTuple):
     """Some documents of a part. It holds neither more of them nor, unless wanted, their text."""
 
     documents: list[pa.Array]  # the columns READ
+    attributes: list[pa.Array]  # those of ATTRIBUTES that are wanted
     bytes: npt.NDArray[np.uint32]
     text: pa.Array | None
     columns: Sketched
@@ -105,11 +119,20 @@ class Piece(NamedTuple):
 class PartWriter:
     """Takes the pieces of one part; `finish` makes the files, `abort` leaves none."""
 
-    def __init__(self, directory: Path, part: int, parameters: Parameters, text: bool) -> None:
-        kinds = ["documents", "sketches", *(["text"] if text else [])]
+    def __init__(
+        self,
+        directory: Path,
+        part: int,
+        parameters: Parameters,
+        text: bool,
+        attributes: Sequence[str] = (),
+    ) -> None:
+        kinds = part_kinds(text, attributes)
+        self._attributes = attributes
         self._paths = {kind: part_path(directory, kind, part) for kind in kinds}
         self._metadata = sketch_metadata(parameters)
         self._columns: dict[str, list[Any]] = {name: [] for name in (*READ, "bytes", *_SKETCHED)}
+        self._columns |= {name: [] for name in attributes}
         self._lengths: list[npt.NDArray[np.int64]] = []
         self._open = contextlib.ExitStack()
         self._text: _TextWriter | None = None
@@ -127,6 +150,8 @@ class PartWriter:
         self._lengths.append(np.diff(offsets))
         for name, column in zip(READ, piece.documents, strict=True):
             self._columns[name].append(column)
+        for name, column in zip(self._attributes, piece.attributes, strict=True):
+            self._columns[name].append(column)
         self._columns["bytes"].append(piece.bytes)
         # Copies: otherwise each of them would keep the sketches in memory.
         for name in _SKETCHED:
@@ -143,6 +168,10 @@ class PartWriter:
             self._write("documents", DOCUMENTS.with_metadata(metadata), self._documents())
             schema = SKETCHES.with_metadata(self._metadata)
             self._write("sketches", schema, self._sketches(values))
+            if self._attributes:
+                schema = pa.schema([ATTRIBUTES.field(name) for name in self._attributes])
+                columns = [pa.concat_arrays(self._columns[name]) for name in self._attributes]
+                self._write("attributes", schema, columns)
         except BaseException:
             self.abort()
             raise

@@ -21,6 +21,7 @@ class Columns:
     def __init__(self, segment: Stored) -> None:
         self._segment = segment
         self._columns: dict[str, pa.ChunkedArray] = {}  # in place, in the segment's files
+        self._chunks: dict[str, list[npt.NDArray[Any]]] = {}
 
     def take(self, name: str, rows: Rows) -> pa.Array:
         """The values of these rows, in memory, in their order."""
@@ -45,4 +46,16 @@ class Columns:
 
     def numbers(self, name: str, rows: Rows) -> npt.NDArray[Any]:
         """The same as numbers."""
-        return np.asarray(self.take(name, rows))
+        chunks = self._chunks.get(name)
+        if chunks is None:
+            column = self._segment.column(name)
+            # In place, too: numbers without nulls.
+            chunks = self._chunks[name] = [np.asarray(chunk) for chunk in column.chunks]
+        if not len(rows):
+            return np.zeros(0, chunks[0].dtype if chunks else np.int64)
+        part, inside = np.divmod(rows, self._segment.part_rows)
+        found = np.empty(len(rows), chunks[0].dtype)
+        for number in np.unique(part).tolist():
+            chosen = part == number
+            found[chosen] = chunks[number][inside[chosen]]
+        return found

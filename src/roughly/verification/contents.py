@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 Rows = npt.NDArray[np.int64]
 
-# Text that is read, and shingled, at once.
-_BATCH_BYTES = 1 << 23
+# Text that is read, and shingled, at once: a window's, as it stands in its file.
+_BATCH_BYTES = 3 << 22
 
 
 class Texts(Protocol):

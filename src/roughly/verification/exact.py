@@ -58,6 +58,7 @@ class Verifier:
         found = tuple(np.zeros(len(a), np.uint32) for _ in range(3))
         for window in windows(self._contents, a, b, self._bytes):
             values, offsets, sizes = self._shingles(window.batches)
+            window.batches.clear()
             table = np.zeros((len(window.pairs), 4), dtype=np.uint32)
             table[:, 0], table[:, 1] = window.a, window.b
             every = np.arange(len(sizes), dtype=np.uint32)
