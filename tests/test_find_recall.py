@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import roughly
+from roughly.cli.main import main
 from roughly.errors import ParameterError
 from roughly.search.match import Found
 from roughly.search.recall import BELIEVED, COUNTED, SCANNED, lower_tail
@@ -340,6 +341,21 @@ def test_one_sweep(
 def test_no_sweep(swept: roughly.Corpus, date: str) -> None:
     with pytest.raises(ParameterError, match="date: no "):
         swept.find(url="a.example/page", date=date)
+
+
+@pytest.mark.parametrize("method", ["simhash", "both"])
+def test_one_sweep_by_simhash(tmp_path: Path, shell: Shell, method: str) -> None:
+    text = " ".join(words(Random(12), 60))
+    pages = tmp_path / "pages.jsonl"
+    rows = [{"id": f"page{i}", "text": text, "date": f"2026-0{i}-01"} for i in (1, 2, 3)]
+    pages.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    corpus, query = str(tmp_path / "c.roughly"), tmp_path / "query.txt"
+    query.write_text(text)
+    assert main(["cluster", str(pages), "-o", corpus, "--method", "both"]) == 0
+    shell.run(corpus, str(query))  # what the clustering said is not looked at
+    for date, expected in (("2026-02", ["page2"]), ("latest", ["page3"])):
+        _, out, _ = shell.run(corpus, str(query), "--method", method, "--date", date, "--json")
+        assert [json.loads(line)["id"] for line in out.splitlines()] == expected
 
 
 def test_holders_once(swept: roughly.Corpus, shell: Shell) -> None:
