@@ -2,12 +2,15 @@
 
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import roughly
+from roughly.cli.main import main
 from roughly.corpus.collapse import Counts, collapse, collapse_results, read_results
 from roughly.errors import DocumentError
 from tests.memory_collection import collection
@@ -92,3 +95,34 @@ def test_reading() -> None:
 def test_what_is_no_result(data: str) -> None:
     with pytest.raises(DocumentError, match="standard input"):
         read_results(data)
+
+
+def test_the_reason_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A part goes under the whole by its containment, which is told; results come from a file."""
+    corpus = roughly.Corpus.create(tmp_path / "c.roughly")
+    half = " ".join(ONE.split()[:104])  # 100 of the 296 shingles
+    corpus.add([{"id": "whole", "text": ONE}, {"id": "half", "text": half}])
+    results = tmp_path / "results.txt"
+    results.write_text("whole\nhalf\n")
+    # Below 200 shingles nothing is left out of the smaller sketch; the other one keeps every other.
+    arguments = ["collapse", str(corpus.path), str(results), "--containment", "0.8"]
+    assert main(arguments) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "   1  whole"
+    resemblance, contained = second.split("in it")[0].split()
+    assert 0.2 < float(resemblance) < 0.5 and contained == "1.000"
+    assert main([*arguments, "--json"]) == 0
+    (other,) = json.loads(capsys.readouterr().out)["others"]
+    assert other["containment"] == 1.0 and other["resemblance"] == pytest.approx(
+        100 / 296, abs=0.15
+    )
+    assert corpus.collapse(["whole", "half"]).groups[0].contained == {}
+
+
+def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus = roughly.Corpus.create(tmp_path / "c.roughly")
+    assert main(["collapse", str(corpus.path), str(tmp_path / "none.txt")]) == 2
+    assert "none.txt: cannot read" in capsys.readouterr().err
+    (tmp_path / "bad.json").write_text("[1]")
+    assert main(["collapse", str(corpus.path), str(tmp_path / "bad.json")]) == 2
+    assert "bad.json: result 1: no document" in capsys.readouterr().err

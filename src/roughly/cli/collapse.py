@@ -1,5 +1,5 @@
-"""`roughly collapse CORPUS`: ranked results on standard input, near duplicates grouped under the
-best-ranked one."""
+"""`roughly collapse CORPUS [FILE]`: ranked results, near duplicates grouped under the best-ranked
+one."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from roughly.corpus.collapse import Group, Result
 
 DESCRIPTION = """\
-Reads search results, best first, from standard input: a URL or id a line, JSON
-Lines or a JSON array of strings or of objects with "url", "id" or "text". Results
-that say the same as a better one go under it; the order is kept. A URL stands for
-its latest document. Results that the corpus does not know, and that bring no text,
-stand alone."""
+Reads search results, best first, from a file or standard input: a URL or id a line,
+JSON Lines or a JSON array of strings or of objects with "url", "id" or "text".
+Results that say the same as a better one go under it; the order is kept. A URL
+stands for its latest document. Results that the corpus does not know, and that bring
+no text, stand alone. Beside each result that goes is its resemblance to the one it
+goes under, and with --containment how much of it is there."""
 
 EPILOG = """\
 examples:
-  roughly collapse web.roughly < results.txt
+  roughly collapse web.roughly results.txt
   roughly collapse web.roughly --threshold 0.8 --json < results.jsonl
   head -100 ranked.txt | roughly collapse web.roughly --containment 0.9
 
@@ -35,7 +36,7 @@ def add_parser(subparsers: Any) -> None:
     """Adds the command to the parser of all commands."""
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "collapse",
-        help="search results on stdin, near duplicates under the best-ranked one",
+        help="search results, near duplicates under the best-ranked one",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -43,6 +44,7 @@ def add_parser(subparsers: Any) -> None:
     )
     add = parser.add_argument
     add("corpus", metavar="CORPUS", help="the corpus that knows the documents")
+    add("results", metavar="FILE", nargs="?", default="-", help="results (default: -, stdin)")
     add("--threshold", type=ratio, metavar="T", help="least resemblance (default: the corpus's)")
     add(
         "--containment",
@@ -58,10 +60,8 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Groups the results."""
     from roughly.corpus import Corpus
-    from roughly.corpus.collapse import read_results
 
-    data = sys.stdin.buffer.read().decode("utf-8", "replace")
-    results = read_results(data)
+    results = _results(arguments.results)
     found = Corpus(arguments.corpus).collapse(
         results, arguments.threshold, arguments.containment, threads=arguments.threads
     )
@@ -71,13 +71,24 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             print(_line(results[group.best]))
             for position, resemblance in group.others:
-                print(f"    {resemblance:.3f}  {_line(results[position])}")
+                inside = group.contained.get(position)
+                held = "" if inside is None else f"  {inside:.3f} in it"
+                print(f"    {resemblance:.3f}{held}  {_line(results[position])}")
     if found.unknown:
         sys.stdout.flush()  # so that the note comes last where both go to one place
         one = len(found.unknown) == 1
         said = "result, not in the corpus, stands" if one else "results, not in the corpus, stand"
         say(f"{len(found.unknown):,} {said} alone")
     return 0
+
+
+def _results(name: str) -> list[Result]:
+    """From a file, or standard input."""
+    from roughly.corpus.collapse import read_results
+    from roughly.documents.file import read_bytes
+
+    source = "standard input" if name == "-" else printable(name)
+    return read_results(read_bytes(name).decode("utf-8", "replace"), source)
 
 
 def _line(result: Result) -> str:
@@ -89,16 +100,19 @@ def _row(group: Group, results: list[Result], unknown: set[int]) -> dict[str, An
     best = results[group.best]
     return {
         "rank": best.rank,
-        "result": best.name if best.given is None else best.given,
+        "result": _given(best),
         "known": group.best not in unknown,
         "others": [
             {
                 "rank": results[position].rank,
-                "result": results[position].name
-                if results[position].given is None
-                else results[position].given,
+                "result": _given(results[position]),
                 "resemblance": resemblance,
             }
+            | ({"containment": group.contained[position]} if group.contained else {})
             for position, resemblance in group.others
         ],
     }
+
+
+def _given(result: Result) -> Any:
+    return result.name if result.given is None else result.given

@@ -36,6 +36,7 @@ examples:
   curl -s URL | roughly find web.roughly - --threshold 0.8 --json
   roughly find sources.roughly essay.txt --containment 0.3 --exact --explain
   roughly find web.roughly recipe.txt --urls
+  roughly find web.roughly https://example.com/page --date latest
   roughly find web.roughly page.html --method simhash -k 5
   roughly find web.roughly page.html --method both --within host --category example.com
 
@@ -43,6 +44,7 @@ Exit status: 0 found, 1 nothing found, 2 error."""
 
 NOTHING = 1
 _LIMIT = 10
+_PASSAGES = 3
 # What a holder of part of a text has of it.
 _PART = "0.25"
 
@@ -79,9 +81,13 @@ def add_parser(subparsers: Any) -> None:
     add(
         "--direction",
         choices=("both", "contained", "contains"),
-        default="both",
         help="of --containment: the query contained in documents, documents contained in the"
         " query, or both (default: both)",
+    )
+    add(
+        "--date",
+        metavar="D",
+        help="documents of that sweep alone: a date, a month, a year, undated, or latest",
     )
     add("--limit", type=positive, metavar="N", help=f"the N best (default: {_LIMIT})")
     which = group.add_mutually_exclusive_group()
@@ -102,18 +108,27 @@ def add_parser(subparsers: Any) -> None:
         help="with --within: the category of the query (default: as it is stored with a URL)",
     )
     group = parser.add_argument_group("what is shown")
-    what = group.add_mutually_exclusive_group()
-    what.add_argument("--json", action="store_true", help="a JSON object a document")
-    what.add_argument("--explain", action="store_true", help="the passages that both have")
-    what.add_argument(
+    add = group.add_argument
+    add("--json", action="store_true", help="a JSON object a document")
+    add("--explain", action="store_true", help="the passages that both have")
+    add(
         "--urls",
         action="store_true",
-        help="a line for every document that holds the text, whole or in part (--containment,"
-        f" default {_PART}): share, date, host, URL",
+        help="a line for every page that holds the text, whole or in part (--containment,"
+        f" default {_PART}): share, dates, host, URL",
     )
-    add = group.add_argument
-    add("--passages", type=count, metavar="N", default=3, help="passages to show (default: 3)")
-    add("--width", type=positive, metavar="N", help="columns (default: those of the terminal)")
+    add(
+        "--passages",
+        type=count,
+        metavar="N",
+        help=f"passages to show with --explain (default: {_PASSAGES})",
+    )
+    add(
+        "--width",
+        type=positive,
+        metavar="N",
+        help="columns of passages and notes (default: those of the terminal)",
+    )
     add(
         "--color",
         choices=("auto", "always", "never"),
@@ -131,12 +146,14 @@ def run(arguments: argparse.Namespace) -> int:
     from roughly.cli.progress import Progress
     from roughly.corpus import Corpus
 
+    _check(arguments)
     corpus = Corpus(arguments.corpus)
     text, url = _query(corpus, arguments)
     options = {
         "threshold": arguments.threshold,
         "containment": arguments.containment,
-        "direction": arguments.direction,
+        "direction": arguments.direction or "both",
+        "date": arguments.date,
         "limit": arguments.limit or _LIMIT,
         "exact": arguments.exact,
         "threads": arguments.threads,
@@ -147,35 +164,71 @@ def run(arguments: argparse.Namespace) -> int:
         "category": arguments.category,
     }
     if arguments.urls:
-        if arguments.method == "simhash":
-            raise ParameterError(
-                "--urls: cannot stand beside --method simhash, which knows no part of a text",
-                hint="choose the method both, or leave out one of them",
-            )
-        if arguments.threshold is not None:
-            raise ParameterError(
-                "--threshold: cannot stand beside --urls, which goes by the part of the text",
-                hint="say how much a document must hold with --containment",
-            )
         options |= {
             "containment": arguments.containment or _PART,
             "direction": "contained",
-            "limit": arguments.limit,
+            "limit": None,
         }
     with Progress(quiet=arguments.exact is not True) as progress:
         found = corpus.find(text, url, **options, progress=progress.phase)
+    if arguments.urls:
+        _show_holders(found, arguments)
+        return 0 if len(found) else NOTHING
     if arguments.json:
         for match in found:
-            print(json.dumps(match.to_dict(), ensure_ascii=False))
-    elif arguments.urls:
-        from roughly.report.match_lines import holder_line
-
-        for match in found:
-            print(holder_line(match))
+            _print_row(match.to_dict(), found)
     else:
         _show(corpus, found, text, url, arguments)
     _say_summary(found, arguments)
     return 0 if len(found) else NOTHING
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Raises what would have no effect."""
+    if arguments.passages is not None and not arguments.explain:
+        raise ParameterError(
+            "--passages: nothing to apply to: passages are shown by --explain alone",
+            hint="add --explain, or leave it out",
+        )
+    if arguments.explain and (arguments.json or arguments.urls):
+        other = "--json" if arguments.json else "--urls"
+        raise ParameterError(
+            f"--explain: cannot stand beside {other}: passages are for people to read",
+            hint="leave out one of them",
+        )
+    if arguments.urls and arguments.method == "simhash":
+        raise ParameterError(
+            "--urls: cannot stand beside --method simhash, which knows no part of a text",
+            hint="choose the method both, or leave out one of them",
+        )
+    if arguments.urls and arguments.threshold is not None:
+        raise ParameterError(
+            "--threshold: cannot stand beside --urls, which goes by the part of the text",
+            hint="say how much a document must hold with --containment",
+        )
+    if arguments.urls and arguments.direction not in (None, "contained"):
+        raise ParameterError(
+            f"--direction: cannot be {arguments.direction} beside --urls, which looks for documents"
+            " that contain the query",
+            hint="leave it out",
+        )
+
+
+def _show_holders(found: Found, arguments: argparse.Namespace) -> None:
+    from roughly.report.match_lines import holder_line
+
+    holders = found.holders()
+    shown = holders[: arguments.limit]
+    for holder in shown:
+        if arguments.json:
+            _print_row(holder.to_dict(), found)
+        else:
+            print(holder_line(holder))
+    _say_summary(found, arguments, len(shown), len(holders))
+
+
+def _print_row(row: dict[str, Any], found: Found) -> None:
+    print(json.dumps(row | {"promised_recall": found.promise.recall}, ensure_ascii=False))
 
 
 def _query(corpus: Corpus, arguments: argparse.Namespace) -> tuple[Document | None, str | None]:
@@ -200,6 +253,7 @@ def _show(
     from roughly.report.terminal import Terminal
 
     terminal = Terminal(sys.stdout, arguments.width, arguments.color)
+    passages = _PASSAGES if arguments.passages is None else arguments.passages
     if arguments.explain:
         if not corpus.collection.has_text:
             raise ParameterError(
@@ -214,7 +268,7 @@ def _show(
         for line in match_lines(found, number, terminal):
             print(line)
         if arguments.explain and text is not None:
-            _explain(corpus, text, found[number].row, terminal, arguments.passages)
+            _explain(corpus, text, found[number].row, terminal, passages)
 
 
 def _explain(corpus: Corpus, text: Document, row: int, terminal: Any, passages: int) -> None:
@@ -227,11 +281,17 @@ def _explain(corpus: Corpus, text: Document, row: int, terminal: Any, passages: 
         print(line)
 
 
-def _say_summary(found: Found, arguments: argparse.Namespace) -> None:
+def _say_summary(
+    found: Found,
+    arguments: argparse.Namespace,
+    shown: int | None = None,
+    total: int | None = None,
+) -> None:
     from roughly.report.match_lines import summary_lines
     from roughly.report.terminal import Terminal
 
     if not len(found):
         say("nothing found")
-    for line in summary_lines(found, Terminal(sys.stderr, arguments.width, "never")):
+    terminal = Terminal(sys.stderr, arguments.width, "never")
+    for line in summary_lines(found, terminal, shown, total):
         say(line)

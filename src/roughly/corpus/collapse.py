@@ -46,34 +46,36 @@ class Group:
 
     best: int  # position among the results
     others: list[tuple[int, float]] = field(default_factory=list)  # position, resemblance to best
+    # Of each of the others, by its position: how much of it is in the best, if that is asked for.
+    contained: dict[int, float] = field(default_factory=dict)
 
 
-def read_results(data: str) -> list[Result]:
+def read_results(data: str, source: str = "standard input") -> list[Result]:
     """Results from text: a JSON array, JSON Lines, or a name a line. Objects have `url` or `id`, or
-    a `text`."""
+    a `text`. `source` is what errors name."""
     data = data.lstrip("\ufeff")
     start = data.lstrip()[:1]
     lines = [line.strip() for line in data.splitlines() if line.strip()]
     if start == "[":
-        items: list[Any] = _parsed(data, "JSON")
+        items: list[Any] = _parsed(data, source, "JSON")
     elif start in ("{", '"'):
-        items = [_parsed(line, f"line {n}") for n, line in enumerate(lines, 1)]
+        items = [_parsed(line, source, f"line {n}") for n, line in enumerate(lines, 1)]
     else:
         return [Result(rank, line) for rank, line in enumerate(lines, 1)]
-    return [_result(rank, item) for rank, item in enumerate(items, 1)]
+    return [_result(rank, item, source) for rank, item in enumerate(items, 1)]
 
 
-def _parsed(text: str, where: str) -> Any:
+def _parsed(text: str, source: str, where: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
         raise DocumentError(
-            f"standard input: cannot read {where}: {error}",
+            f"{source}: cannot read {where}: {error}",
             hint="give an array, an object or a string a line, or plain lines",
         ) from None
 
 
-def _result(rank: int, item: Any) -> Result:
+def _result(rank: int, item: Any, source: str) -> Result:
     if isinstance(item, str):
         return Result(rank, item, None, item)
     if isinstance(item, dict):
@@ -82,7 +84,7 @@ def _result(rank: int, item: Any) -> Result:
         if name or text is not None:
             return Result(rank, name, text, item)
     raise DocumentError(
-        f"standard input: result {rank}: no document: {json.dumps(item)[:60]}",
+        f"{source}: result {rank}: no document: {json.dumps(item)[:60]}",
         hint='wanted a string, or an object with "url", "id" or "text"',
     )
 
@@ -101,15 +103,21 @@ def collapse(
         heads = [group.best for group in groups]
         counts = resemblance(heads, item)
         reached = _reach(counts, threshold)
-        if contained is not None and containment is not None:
-            reached |= _reach(contained(heads, item), containment)
+        inside = None if contained is None else contained(heads, item)
+        if inside is not None and containment is not None:
+            reached |= _reach(inside, containment)
         first = int(reached.argmax()) if reached.any() else None
         if first is None:
             groups.append(Group(item))
         else:
-            common, sampled = counts[first].tolist()
-            groups[first].others.append((item, round(common / max(1, sampled), 4)))
+            groups[first].others.append((item, _rounded(counts[first])))
+            if inside is not None:
+                groups[first].contained[item] = _rounded(inside[first])
     return groups
+
+
+def _rounded(counts: Counts) -> float:
+    return round(int(counts[0]) / max(1, int(counts[1])), 4)
 
 
 def _reach(counts: Counts, ratio: Fraction) -> npt.NDArray[np.bool_]:

@@ -148,6 +148,7 @@ class Corpus:
         threshold: float | str | Fraction | None = None,
         containment: float | str | Fraction | None = None,
         direction: Direction = "both",
+        date: str | None = None,
         limit: int | None = 10,
         exact: bool | None = None,
         method: Method | None = None,
@@ -162,7 +163,8 @@ class Corpus:
         """Documents like a text, or like the latest document of a URL, best first: those that
         resemble it by `threshold`, and those that contain it, or are contained in it, by
         `containment` (`direction`: "contained" for the former alone, "contains" for the latter).
-        If neither is given, 0.5 and 0.8.
+        If neither is given, 0.5 and 0.8. `date`: those of one sweep alone, a day, a month, a year,
+        "undated" or "latest".
 
         `exact`: True counts by the stored text, also where sketches cannot tell; False believes
         the estimates; None has those counted that rest on few samples.
@@ -180,6 +182,7 @@ class Corpus:
             threshold=threshold,
             containment=containment,
             direction=direction,
+            date=date,
             limit=limit,
             exact=exact,
             asked=Asked(method, distance, size_ratio, within, category),

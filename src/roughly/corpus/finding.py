@@ -10,13 +10,15 @@ import pyarrow as pa
 
 from roughly.condition import HOST, NO_CONDITION, Condition, category_hash, make_condition
 from roughly.corpus.lookup import NamedDocument, documents_of, spellings
+from roughly.corpus.sweep_search import sweep_searcher
 from roughly.documents.file import Document, document, is_html, printable
 from roughly.errors import DocumentError, ParameterError
-from roughly.search.find import Progress, Rule, find
+from roughly.search.find import Progress, find
 from roughly.search.find_simhash import find_by_simhash
 from roughly.search.match import Found
 from roughly.search.query import Query
 from roughly.search.restriction import Restriction, categories
+from roughly.search.rule import Rule
 from roughly.search.searcher import Direction, Searcher, Threshold, check_searchable
 from roughly.url import host_of
 
@@ -43,6 +45,7 @@ def find_documents(
     threshold: Threshold | None,
     containment: Threshold | None,
     direction: Direction,
+    date: str | None,
     limit: int | None,
     exact: bool | None,
     asked: Asked,
@@ -63,6 +66,7 @@ def find_documents(
     else:
         assert text is not None
         query = Query.of_text(_given(text, content_type), collection.parameters)
+    sought = searcher if date is None else sweep_searcher(collection, searcher, date)
     restriction = None
     if condition != NO_CONDITION:
         restriction = _restriction(collection, query, condition, asked.category)
@@ -70,6 +74,7 @@ def find_documents(
         for name, value in (
             ("threshold", threshold),
             ("containment", containment),
+            ("direction", None if direction == "both" else direction),
             ("exact", exact or None),
         ):
             if value is not None:
@@ -80,7 +85,7 @@ def find_documents(
         assert restriction is not None
         return find_by_simhash(
             collection,
-            searcher,
+            sought,
             query,
             restriction,
             snapshot.simhashes,
@@ -90,7 +95,7 @@ def find_documents(
     rule = Rule.of(query, threshold, containment, direction)
     return find(
         collection,
-        searcher,
+        sought,
         query,
         rule,
         limit=limit,

@@ -53,7 +53,12 @@ def is_html(data: bytes, content_type: str) -> bool:
 def read_document(path: str | os.PathLike[str], content_type: str = "auto") -> Document:
     """Reads one file whole; `-` is standard input."""
     name = os.fspath(path)
-    return document(name, _read_stdin() if name == "-" else _read_file(name), content_type)
+    return document(name, read_bytes(name), content_type)
+
+
+def read_bytes(name: str) -> bytes:
+    """A file as it is; `-` is standard input."""
+    return _read_stdin() if name == "-" else _read_file(name)
 
 
 def _read_stdin() -> bytes:

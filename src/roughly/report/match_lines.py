@@ -8,11 +8,10 @@ from roughly.documents.file import printable
 from roughly.estimate import Estimate
 from roughly.report.terminal import Terminal, pad, wrap
 from roughly.report.verdict import plural, share
-from roughly.search.match import Found, Match
-from roughly.url import server_of
+from roughly.search.match import WHOLE, Found, Holder, Match
 
-# From here on a holder has all of a text, but for a fifth.
-_WHOLE = 0.8
+# A recall of which nothing need be said.
+_SILENT = 0.99
 
 _KINDS = {
     "identical": "identical",
@@ -52,33 +51,47 @@ def match_lines(found: Found, number: int, terminal: Terminal) -> Iterator[str]:
     )
 
 
-def summary_lines(found: Found, terminal: Terminal) -> Iterator[str]:
-    """How many there are, and what the sketches could not see."""
-    shown = len(found)
-    if found.total > shown:
-        yield f"{shown:,} of {plural(found.total, 'document')} shown (--limit N)"
+def summary_lines(
+    found: Found, terminal: Terminal, shown: int | None = None, total: int | None = None
+) -> Iterator[str]:
+    """How many there are, and what the sketches could not see. `shown` and `total`: of holders,
+    if these are shown."""
+    shown = len(found) if shown is None else shown
+    total = found.total if total is None else total
+    if total > shown:
+        yield f"{shown:,} of {plural(total, 'document')} shown (--limit N)"
+    if found.uncounted:
+        text = (
+            f"{plural(found.uncounted, 'document')} with few samples in common not counted by the"
+            " text: a larger --limit, --urls or --exact does"
+        )
+        yield from wrap(text, terminal.width)
     promise = found.promise
     if found.scanned:
         yield (
             f"searched the text of {plural(found.scanned, 'document')} that the sketches say too"
             " little of"
         )
-    elif promise.blind:
+    elif promise.recall < _SILENT:
+        least = ""
+        if promise.recall - promise.least >= 1 - _SILENT:
+            least = f" ({share(promise.least, 2)} at worst)"
         text = (
-            f"promised recall {share(promise.recall, 2)}: the query has"
-            f" {plural(found.query_size, 'shingle')}, and the sketches of {promise.blind:,} of"
-            f" {plural(promise.documents, 'document')} that are long enough keep none of them"
-            " or too few; --exact searches their text"
+            f"promised recall {share(promise.recall, 2)}{least}: so many are found of documents"
+            " that just reach what is asked for; the query has"
+            f" {plural(found.query_size, 'shingle')}, of which the sketches of"
+            f" {plural(promise.documents, 'document')} of the right size keep few; --exact"
+            " searches their text"
         )
         yield from wrap(text, terminal.width)
 
 
-def holder_line(match: Match) -> str:
-    """A document that holds the query, whole or in part, and whom to ask about it."""
-    held = match.containment_query or match.resemblance
-    how = "whole" if held.value >= _WHOLE else "part"
-    host = server_of(match.id) or "-"
-    return f"{share(held.value, 2)}  {how:5}  {match.date or '-':10}  {host}  {printable(match.id)}"
+def holder_line(holder: Holder) -> str:
+    """A page that holds the query, whole or in part, when, and whom to ask about it."""
+    how = "whole" if holder.whole else "part"
+    dates = ",".join(holder.dates) or "-"
+    name = printable(holder.match.id)
+    return f"{share(holder.held.value, 2)}  {how:5}  {dates:10}  {holder.host or '-'}  {name}"
 
 
 def _kind(match: Match) -> str:
@@ -87,7 +100,7 @@ def _kind(match: Match) -> str:
         ("contained", match.containment_query, "has a part of it"),
         ("contains", match.containment_found, "partly inside it"),
     ):
-        if match.kind == kind and share_of is not None and share_of.value < _WHOLE:
+        if match.kind == kind and share_of is not None and share_of.value < WHOLE:
             return words
     return _KINDS[match.kind]
 

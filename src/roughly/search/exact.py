@@ -4,7 +4,7 @@ documents. Text is read in pieces of some megabytes; nothing grows with the coll
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from roughly.search.query import Query, sketcher_of
 from roughly.search.searcher import Searcher
 
 if TYPE_CHECKING:
+    from roughly.search.recall import Recall
     from roughly.storage.collection import Collection
 
 Rows = npt.NDArray[np.int64]
@@ -55,29 +56,34 @@ def count_exactly(
     return common, sizes
 
 
-def blind_rows(
-    searcher: Searcher, query: Query, least_size: float, contained: bool, contains: bool
-) -> Rows:
-    """Live rows that sketches say too little about: documents of `least_size` shingles or more at
-    whose level the query has few elements, and, if documents inside the query are looked for
-    (`contains`), those that have few themselves."""
+def blind_rows(searcher: Searcher, query: Query, least_size: float, recall: Recall) -> Rows:
+    """Live rows that sketches may miss: documents of `least_size` shingles or more at whose level
+    the query has too few elements, and, if documents inside the query are looked for, those that
+    have too few themselves where they meet it."""
     found = [np.zeros(0, np.int64)]
-    few = np.zeros(64, bool)
-    for level in range(64):
-        elements = query.elements_at(level)
-        few[level] = elements < FEW and elements != query.size
+    unseen = recall.unseen_levels("contained") | recall.unseen_levels("resembles")
+    least, most = recall.least_seen()
     for shelf in searcher.shelves:
-        rows = shelf.index.all_records()
-        blind = np.zeros(len(rows), bool)
-        if contained:
-            blind |= few[rows["level"]] & (rows["size"] >= max(least_size, 1))
-        if contains:
-            blind |= (rows["kept"] < FEW) & (rows["kept"] < rows["size"])
-        if shelf.removed is not None:
-            gone = np.unpackbits(shelf.removed, count=len(rows), bitorder="little")
-            blind &= gone == 0
-        found.append(np.flatnonzero(blind) + shelf.first_row)
+        for begin, rows in shelf.index.record_pieces():
+            blind = unseen[rows["level"]] & (rows["size"] >= max(least_size, 1))
+            if least:
+                kept = _kept_at(rows, query.level)
+                blind |= (kept < np.minimum(least, rows["size"])) & (rows["size"] <= most)
+            if shelf.removed is not None:
+                numbers = np.arange(begin, begin + len(rows))
+                blind &= (shelf.removed[numbers // 8] >> (numbers % 8)) & 1 == 0
+            found.append(np.flatnonzero(blind) + begin + shelf.first_row)
     return np.concatenate(found)
+
+
+def _kept_at(records: npt.NDArray[Any], level: int) -> Rows:
+    """How many elements documents have at a level, or at their own if that is coarser."""
+    kept: Rows = records["kept"].astype(np.int64)
+    above = level - records["level"].astype(np.int64)
+    coarser = records["coarser"]
+    for step in range(coarser.shape[1]):
+        kept = np.where(above == step + 1, coarser[:, step], kept)
+    return np.where(above > coarser.shape[1], 0, kept)
 
 
 def _pieces(collection: Collection, rows: Rows) -> Iterator[Rows]:

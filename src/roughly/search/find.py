@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,19 +18,13 @@ import numpy.typing as npt
 from roughly.errors import ParameterError
 from roughly.estimate import Estimate, containment_interval, resemblance_interval
 from roughly.search.exact import FEW, blind_rows, count_exactly
-from roughly.search.match import Found, Kind, Match
+from roughly.search.match import Found, Kind, Match, Promise
 from roughly.search.query import Query
+from roughly.search.recall import BELIEVED, COUNTED, SCANNED, Recall
 from roughly.search.restriction import Restriction
-from roughly.search.searcher import (
-    LEAST_CONTAINED,
-    Direction,
-    Searcher,
-    Threshold,
-    check_searchable,
-    ratio,
-)
+from roughly.search.rule import DEFAULT_THRESHOLD, Rule
+from roughly.search.searcher import Searcher, Threshold, ratio
 from roughly.sketch import EQUIVALENT_SAMPLES
-from roughly.storage.segment_index import Level
 
 if TYPE_CHECKING:
     from roughly.storage.collection import Collection
@@ -38,82 +32,22 @@ if TYPE_CHECKING:
 Numbers = npt.NDArray[np.int64]
 Progress = Callable[[str, int | None, str], Callable[[int], None]]
 
-# Where neither is asked for: as `roughly compare` calls two documents near, or one contained.
-DEFAULT_THRESHOLD = "0.5"
-DEFAULT_CONTAINMENT = "0.8"
-
-# How far below its threshold an estimate may be of what is then counted exactly.
-_RESEMBLANCE_MARGIN = 0.15
-_CONTAINMENT_MARGIN = 0.3
-# Documents whose text is read to settle them, the best by their estimates.
-_MOST_COUNTED = 2000
+# Documents whose text is read to settle them, the best by their estimates, unless more or all are
+# to be shown.
 _MOST_SETTLED = 100
 # Of files of documents no more stays in memory after a search.
 MOST_HELD = 1 << 24
 # Equal sketches whose canonical forms are compared, to tell lexical from shingle equivalence.
 _MOST_EQUAL = 4096
 
+# Matches that are named one by one.
+_FEW_ROWS = 64
 # Kinds that are known by a hash of the whole document, not by samples.
 _SAME_SHINGLES = ("identical", "lexical")
 
 
 def _no_progress(name: str, total: int | None, unit: str) -> Callable[[int], None]:
     return lambda done: None
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What counts as found. None: not asked for."""
-
-    threshold: Threshold | None
-    containment: Threshold | None
-    direction: Direction = "both"
-
-    @classmethod
-    def of(
-        cls,
-        query: Query,
-        threshold: Threshold | None,
-        containment: Threshold | None,
-        direction: Direction = "both",
-    ) -> Rule:
-        """The defaults, if nothing is asked for. Raises what these sketches cannot tell."""
-        check_searchable(query.parameters, containment is not None)
-        if threshold is None and containment is None:
-            can_contain = query.parameters.selection[0] != "min"
-            containment = DEFAULT_CONTAINMENT if can_contain else None
-            threshold = DEFAULT_THRESHOLD
-        for name, value in (("threshold", threshold), ("containment", containment)):
-            if value is not None:
-                ratio(name, value)
-        return cls(threshold, containment, direction)
-
-    @property
-    def contained(self) -> bool:
-        return self.containment is not None and self.direction != "contains"
-
-    @property
-    def contains(self) -> bool:
-        return self.containment is not None and self.direction != "contained"
-
-    def lowered(self) -> tuple[float | None, float | None]:
-        """Floors for what is counted exactly afterwards."""
-
-        def lower(value: Threshold | None, margin: float) -> float | None:
-            if value is None:
-                return None
-            numerator, denominator = ratio("threshold", value)
-            return max(numerator / denominator - margin, 0.05)
-
-        return (
-            lower(self.threshold, _RESEMBLANCE_MARGIN),
-            lower(self.containment, _CONTAINMENT_MARGIN),
-        )
-
-    def least_size(self, query: Query) -> float:
-        """Shingles without which a document neither resembles nor contains the query."""
-        shares = [ratio("", each) for each in (self.threshold, self.containment) if each]
-        return min(n / d for n, d in shares) * query.size
 
 
 @dataclass(slots=True)
@@ -159,30 +93,40 @@ def find(
             hint="leave out --exact, or make the corpus anew without --no-text",
         )
     settle = exact is None and has_text
-    least = 1 if exact or settle else LEAST_CONTAINED
-    scanned = 0
+    recall = Recall(searcher, query, rule, SCANNED if exact else COUNTED if settle else BELIEVED)
+    scanned = uncounted = 0
     if len(query.columns.values):
-        counts = _by_sketch(searcher, query, rule, least, bool(exact), threads)
+        counts = _by_sketch(searcher, query, recall, threads)
     else:
         counts = _without_sketch(collection, searcher, query)
     counts = _comparable(collection, restriction, counts)
-    if exact and query.size:
-        counts, scanned = _by_text(collection, searcher, query, rule, counts, threads, progress)
-        counts = _comparable(collection, restriction, counts)
-    elif settle and query.size:
-        counts = _settled(collection, query, rule, counts, threads)
     if query.row is not None:
         counts = counts.take(counts.rows != query.row)
+    beyond = counts.take(np.zeros(0, np.intp))
+    if exact and query.size:
+        counts, scanned = _by_text(
+            collection, searcher, query, rule, recall, counts, threads, progress
+        )
+        counts = _comparable(collection, restriction, counts)
+    elif settle and query.size:
+        most = len(counts) if limit is None else max(limit, _MOST_SETTLED)
+        counts, beyond, uncounted = _settled(collection, query, rule, counts, threads, most)
     order, identical = _ranked(collection, searcher, query, rule, counts)
-    total = len(order)
+    total = len(order) + len(beyond)
     chosen = order if limit is None else order[:limit]
     matches = named(collection, searcher, query, rule, counts.take(chosen), identical)
+    if limit is not None and len(matches) < limit and len(beyond):
+        some = beyond.take(np.arange(min(limit - len(matches), len(beyond))))
+        matches += named(collection, searcher, query, rule, some, {})
     if restriction is not None and restriction.condition.simhash is not None:
-        bits = restriction.distances(collection, counts.rows[chosen]).tolist()
+        rows = np.array([match.row for match in matches], np.int64)
+        bits = restriction.distances(collection, rows).tolist()
         matches = [replace(m, distance=b) for m, b in zip(matches, bits, strict=True)]
     collection.release_beyond(MOST_HELD)
-    promise = query.promise(levels_of(searcher), least)
-    return Found(matches, total, promise, scanned, query.size)
+    promise = recall.promise()
+    if exact and query.size:
+        promise = Promise(1.0, promise.documents, 0, 1.0)  # what may be missed was searched
+    return Found(matches, total, promise, scanned, query.size, uncounted)
 
 
 def _comparable(collection: Collection, restriction: Restriction | None, counts: Counts) -> Counts:
@@ -191,26 +135,19 @@ def _comparable(collection: Collection, restriction: Restriction | None, counts:
     return counts.take(restriction.comparable(collection, counts.rows))
 
 
-def levels_of(searcher: Searcher) -> list[Level]:
-    """The documents of all segments by level."""
-    return [level for shelf in searcher.shelves for level in shelf.index.facts.levels]
-
-
-def _by_sketch(
-    searcher: Searcher, query: Query, rule: Rule, least: int, lowered: bool, threads: int
-) -> Counts:
-    floors: tuple[Threshold | None, Threshold | None] = (rule.threshold, rule.containment)
-    if lowered:
-        floors = rule.lowered()
-    table = searcher.neighbours(
+def _by_sketch(searcher: Searcher, query: Query, recall: Recall, threads: int) -> Counts:
+    """Whose samples go through the sieve."""
+    table = searcher.neighbours_from(
         query.columns,
-        *floors,
-        direction=rule.direction,
-        least_contained=least,
+        recall.floors(),
+        least_contained=recall.sieve.least,
         threads=threads,
     ).astype(np.int64)
     rows, common, sampled, of_query, of_found = (table[:, i] for i in range(1, 6))
-    return Counts(rows, common, sampled, of_query, of_found, np.zeros(len(table), bool))
+    counts = Counts(rows, common, sampled, of_query, of_found, np.zeros(len(table), bool))
+    if not recall.sieve.slack:
+        return counts
+    return counts.take(recall.through(common, sampled, of_query, of_found))
 
 
 def _without_sketch(collection: Collection, searcher: Searcher, query: Query) -> Counts:
@@ -236,41 +173,42 @@ def _by_text(
     searcher: Searcher,
     query: Query,
     rule: Rule,
+    recall: Recall,
     counts: Counts,
     threads: int,
     progress: Progress,
 ) -> tuple[Counts, int]:
-    """Candidates, and what sketches say too little of, counted exactly; and how many of the latter
-    there were."""
-    best = np.argsort(-_likeness(counts, rule), kind="stable")[:_MOST_COUNTED]
-    blind = blind_rows(
-        searcher,
-        query,
-        rule.least_size(query),
-        rule.contained or rule.threshold is not None,
-        rule.contains or rule.threshold is not None,
-    )
-    rows = np.union1d(counts.rows[best], blind)
+    """Candidates, and what sketches may miss, counted exactly; and how many of the latter there
+    were."""
+    blind = blind_rows(searcher, query, rule.least_size(query), recall)
+    if query.row is not None:
+        blind = blind[blind != query.row]
+    rows = np.union1d(counts.rows, blind)
     advance = progress("text", len(rows), "documents")
     exactly = _counted(collection, query, rows, threads, advance)
     return exactly.take(_reaching(exactly, rule)), len(blind)
 
 
 def _settled(
-    collection: Collection, query: Query, rule: Rule, counts: Counts, threads: int
-) -> Counts:
-    """Who was found by few samples only is counted exactly, or, beyond the best of them, left out:
-    one sample in common says next to nothing."""
-    complete = (counts.of_query == query.size) | (counts.common == counts.sampled)
-    doubtful = ~complete & (np.minimum(counts.of_query, counts.of_found) < FEW)
-    if not doubtful.any():
-        return counts
-    sure, few = counts.take(~doubtful), counts.take(doubtful)
-    best = np.argsort(-_likeness(few, rule), kind="stable")[:_MOST_SETTLED]
-    exactly = _counted(collection, query, np.sort(few.rows[best]), threads)
+    collection: Collection, query: Query, rule: Rule, counts: Counts, threads: int, most: int
+) -> tuple[Counts, Counts, int]:
+    """Who was found by few samples only, or by slightly fewer than are wanted, is counted exactly:
+    at most so many, the best. Of the others those that reach by their estimates, best first; and
+    how many others there are."""
+    complete = counts.of_query == query.size
+    reached = _reaching(counts, rule)
+    sure = reached & (complete | (np.minimum(counts.of_query, counts.of_found) >= FEW))
+    doubtful = np.flatnonzero(~complete & ~sure)
+    certain = counts.take(sure)
+    if not len(doubtful):
+        return certain, counts.take(doubtful), 0
+    by_likeness = doubtful[np.argsort(-_likeness(counts.take(doubtful), rule), kind="stable")]
+    exactly = _counted(collection, query, np.sort(counts.rows[by_likeness[:most]]), threads)
     exactly = exactly.take(_reaching(exactly, rule))
+    beyond = by_likeness[most:]
     names = Counts.__dataclass_fields__
-    return Counts(*(np.concatenate((getattr(sure, n), getattr(exactly, n))) for n in names))
+    together = Counts(*(np.concatenate((getattr(certain, n), getattr(exactly, n))) for n in names))
+    return together, counts.take(beyond[reached[beyond]]), len(beyond)
 
 
 def _counted(
@@ -379,8 +317,7 @@ def named(
     counts: Counts,
     kinds: dict[int, Kind],
 ) -> list[Match]:
-    ids = collection.take("id", counts.rows).to_pylist()
-    dates = collection.take("date", counts.rows).to_pylist()
+    ids, dates = (_strings(collection, name, counts.rows) for name in ("id", "date"))
     sizes = searcher.sizes(counts.rows)
     near = _reaching(counts, Rule(rule.threshold or DEFAULT_THRESHOLD, None))
     matches = []
@@ -399,6 +336,13 @@ def named(
             measures = one, measures[1] and one, measures[2] and one
         matches.append(Match(row, ids[i], dates[i], kind, *measures, exactly))
     return matches
+
+
+def _strings(collection: Collection, name: str, rows: Numbers) -> list[Any]:
+    if len(rows) <= _FEW_ROWS:
+        return collection.values(name, rows)
+    found: list[Any] = collection.take(name, rows).to_pylist()
+    return found
 
 
 def _estimates(

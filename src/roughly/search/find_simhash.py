@@ -12,19 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from roughly import _core
-from roughly.search.find import (
-    DEFAULT_THRESHOLD,
-    MOST_HELD,
-    Counts,
-    Numbers,
-    Rule,
-    equivalent,
-    named,
-    share_of,
-)
+from roughly.search.find import MOST_HELD, Counts, Numbers, equivalent, named, share_of
 from roughly.search.match import Found, Promise
 from roughly.search.query import Query
 from roughly.search.restriction import Restriction, StoredSimhashes
+from roughly.search.rule import DEFAULT_THRESHOLD, Rule
 from roughly.search.searcher import Searcher
 
 if TYPE_CHECKING:
@@ -49,7 +41,7 @@ def find_by_simhash(
     rows, bits = np.zeros(0, np.int64), np.zeros(0, np.uint8)
     if restriction.simhash is not None:
         rows, bits = simhashes.within(restriction.simhash, restriction.condition.distance)
-    good = restriction.comparable(collection, rows) & (rows != query.row)
+    good = restriction.comparable(collection, rows) & (rows != query.row) & searcher.live(rows)
     rows, bits = rows[good], bits[good]
     total = len(rows)
     if limit is not None and total > limit:
@@ -69,7 +61,7 @@ def find_by_simhash(
         )
     ]
     collection.release_beyond(MOST_HELD)
-    return Found(matches, total, Promise(1.0, 0, 0), 0, query.size)
+    return Found(matches, total, Promise(1.0, 0, 0, 1.0), 0, query.size)
 
 
 def _measured(collection: Collection, query: Query, rows: Numbers, threads: int) -> Counts:

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, overload
 
 from roughly.estimate import Estimate
+from roughly.url import page_of, server_of
 
 Kind = Literal["identical", "lexical", "shingle", "near", "contains", "contained", "empty"]
+
+# From here on a holder has all of a text, but for a fifth.
+WHOLE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,13 @@ class Match:
     def to_dict(self) -> dict[str, Any]:
         """What `roughly find --json` prints."""
 
+        def containment(name: str, estimate: Estimate | None) -> dict[str, Any]:
+            return {
+                f"{name}_low": estimate and estimate.low,
+                f"{name}_high": estimate and estimate.high,
+                f"{name}_samples": estimate and estimate.samples,
+            }
+
         def value(estimate: Estimate | None) -> float | None:
             return None if estimate is None else estimate.value
 
@@ -49,15 +60,48 @@ class Match:
             "containment_query": value(self.containment_query),
             "containment_found": value(self.containment_found),
             "kind": self.kind,
+            "samples": self.resemblance.samples,
+            **containment("containment_query", self.containment_query),
+            **containment("containment_found", self.containment_found),
+            "counted": self.exact,
         } | distance
 
 
-class Promise(NamedTuple):
-    """Which documents the sketches could show to contain the whole query."""
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A page that holds the query, whole or in part."""
 
-    recall: float  # share of the documents long enough that would be found if they did
-    documents: int  # that are long enough
+    match: Match  # the best of its documents
+    dates: list[str]  # of all its documents that do, ascending; none if they have none
+
+    @property
+    def held(self) -> Estimate:
+        """How much of the query it holds."""
+        return self.match.containment_query or self.match.resemblance
+
+    @property
+    def whole(self) -> bool:
+        return self.held.value >= WHOLE
+
+    @property
+    def host(self) -> str | None:
+        """Whom to ask about it."""
+        return server_of(self.match.id) or None
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `roughly find --urls --json` prints."""
+        more = {"dates": self.dates, "host": self.host, "holds": "whole" if self.whole else "part"}
+        return self.match.to_dict() | more
+
+
+class Promise(NamedTuple):
+    """How many of the documents that just reach what is asked for are found: of the ways to be
+    found (to resemble, to contain, to be contained) the one of which the sketches show least."""
+
+    recall: float  # share that is found, if what contains the query has it at any place
+    documents: int  # that are of the right size
     blind: int  # of these, documents whose sketches say nothing about this query
+    least: float  # the recall among those whose sketches say least, mostly the longest
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +113,19 @@ class Found(Sequence[Match]):
     promise: Promise
     scanned: int  # documents whose whole text was searched, because sketches could not tell
     query_size: int  # distinct shingles
+    # Documents that rest on few samples and were not counted by the text, for there are very many;
+    # those of them whose estimates reach what is asked for are in `total`.
+    uncounted: int = 0
+
+    def holders(self) -> list[Holder]:
+        """Every page once, in the order of its best document."""
+        pages: dict[str, list[Match]] = {}
+        for match in self.matches:
+            pages.setdefault(page_of(match.id), []).append(match)
+        return [
+            Holder(some[0], sorted({match.date for match in some if match.date is not None}))
+            for some in pages.values()
+        ]
 
     def __len__(self) -> int:
         return len(self.matches)

@@ -8,17 +8,16 @@ where they have the most samples. A document that is stored without text has its
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from roughly.documents.file import Document
 from roughly.parameters import Parameters
-from roughly.search.match import Promise
 from roughly.search.searcher import QueryColumns
 from roughly.sketch import Sketch
 from roughly.sketcher import Sketcher
-from roughly.storage.segment_index import Level
 
 # Elements that are looked up; a larger document brings those of a coarser level.
 _MOST_ELEMENTS = 1 << 14
@@ -72,21 +71,8 @@ class Query:
         assert self.text is not None
         return _sketch(sketcher_of(self.parameters, "all"), self.text).fingerprints
 
-    def promise(self, levels: list[Level], least: int) -> Promise:
-        """What sketches say of documents that contain all of it, if `least` elements are needed to
-        say anything."""
-        documents = blind = 0
-        for each in levels:
-            if each.most_size < self.size or not self.size:
-                continue
-            documents += each.documents
-            elements = self.elements_at(each.level)
-            if elements < max(least, 1) and elements != self.size:
-                blind += each.documents
-        recall = 1.0 if not documents else (documents - blind) / documents
-        return Promise(recall, documents, blind)
 
-
+@lru_cache
 def sketcher_of(parameters: Parameters, select: str | None = None) -> Sketcher:
     """The sketcher that made sketches of these parameters, or one of another selection."""
     select = parameters.select if select is None else select

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, Protocol
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from roughly.errors import MismatchError, ParameterError
 from roughly.parameters import Parameters, threads_or_all
-from roughly.storage.segment_index import MAPPED_BYTES, SegmentIndex, reading
+from roughly.storage.segment_index import MAPPED_BYTES, Level, SegmentIndex, reading
 
 if TYPE_CHECKING:
     from roughly.sketch import Sketch
@@ -39,6 +39,19 @@ _MANY = 2000
 
 _NOT_ASKED = (0, 0)
 _NOTHING = np.zeros(0, np.uint8)
+
+# Sizes are counted one by one up to here, above in so many steps for each doubling.
+_SIZES = 256
+_STEPS = 8
+_BUCKETS = 512  # enough for 2^32 shingles
+
+
+class Floors(NamedTuple):
+    """Least shares of samples in common, as numerator and denominator; None: not asked for."""
+
+    resembles: tuple[int, int] | None  # of both
+    contained: tuple[int, int] | None  # of the query's
+    contains: tuple[int, int] | None  # of the document's
 
 
 class Queries(Protocol):
@@ -107,6 +120,8 @@ class Searcher:
                 raise ParameterError("segments: out of order: their rows overlap")
         for shelf in self.shelves:
             shelf.index.most_mapped = MAPPED_BYTES // len(self.shelves)
+        self.restricted: dict[str, Searcher] = {}
+        """Searchers of some of the documents, by what they have in common."""
         self._first_rows = np.array([each.first_row for each in self.shelves], np.int64)
 
     @property
@@ -134,14 +149,32 @@ class Searcher:
         parameters = self.parameters
         if parameters is None:
             return np.zeros((0, 6), np.uint32)
-        name, number = parameters.selection
         check_searchable(parameters, containment_floor is not None)
-        resemblance = _NOT_ASKED if floor is None else ratio("floor", floor)
-        contained = contains = _NOT_ASKED
+        resembles = None if floor is None else ratio("floor", floor)
+        contained = contains = None
         if containment_floor is not None:
             asked = ratio("containment_floor", containment_floor)
-            contained = asked if direction != "contains" else _NOT_ASKED
-            contains = asked if direction != "contained" else _NOT_ASKED
+            contained = asked if direction != "contains" else None
+            contains = asked if direction != "contained" else None
+        floors = Floors(resembles, contained, contains)
+        return self.neighbours_from(
+            queries, floors, least_contained=least_contained, threads=threads
+        )
+
+    def neighbours_from(
+        self,
+        queries: Queries,
+        floors: Floors,
+        *,
+        least_contained: int = LEAST_CONTAINED,
+        threads: int | None = None,
+    ) -> NeighbourTable:
+        """The same with a floor for each of the three shares."""
+        parameters = self.parameters
+        if parameters is None:
+            return np.zeros((0, 6), np.uint32)
+        name, number = parameters.selection
+        resembles, contained, contains = (each or _NOT_ASKED for each in floors)
         found = []
         for shelf in self.shelves:
             if len(queries.size) >= _MANY:
@@ -152,7 +185,7 @@ class Searcher:
                     queries.offsets,
                     queries.size,
                     queries.level,
-                    resemblance,
+                    resembles,
                     contained,
                     contains,
                     least_contained,
@@ -167,6 +200,43 @@ class Searcher:
             return found[0]
         together = np.concatenate(found)
         return together[np.argsort(together[:, 0], kind="stable")]
+
+    @cached_property
+    def levels(self) -> list[Level]:
+        """The documents of all segments by level, with those that were removed."""
+        found: dict[int, Level] = {}
+        for shelf in self.shelves:
+            for one in shelf.index.facts.levels:
+                other = found.get(one.level, one._replace(documents=0))
+                found[one.level] = Level(
+                    one.level,
+                    one.documents + other.documents,
+                    min(one.least_kept, other.least_kept),
+                    min(one.least_size, other.least_size),
+                    max(one.most_size, other.most_size),
+                )
+        return [found[level] for level in sorted(found)]
+
+    @cached_property
+    def sizes_by_level(self) -> list[tuple[int, float, float, int]]:
+        """How many live documents there are by level and size: level, least and largest size, and
+        their number. Reads the records of all documents."""
+        counts = np.zeros(64 * _BUCKETS, np.int64)
+        for shelf in self.shelves:
+            gone = shelf.removed
+            for begin, records in shelf.index.record_pieces():
+                size = records["size"].astype(np.int64)
+                steps = np.floor(_STEPS * np.log2(np.maximum(size, _SIZES) / _SIZES))
+                bucket = np.where(size < _SIZES, size, _SIZES + steps.astype(np.int64))
+                key = records["level"].astype(np.int64) * _BUCKETS + bucket
+                if gone is not None:
+                    rows = np.arange(begin, begin + len(records))
+                    key = key[(gone[rows // 8] >> (rows % 8)) & 1 == 0]
+                counts += np.bincount(key, minlength=len(counts))
+        return [
+            (key // _BUCKETS, *_sizes_in(key % _BUCKETS), int(counts[key]))
+            for key in np.flatnonzero(counts).tolist()
+        ]
 
     def shelf_of(self, row: int) -> tuple[Shelf, int]:
         """The segment of a global row, and the row in it."""
@@ -193,6 +263,17 @@ class Searcher:
             found.append(rows + shelf.first_row)
         return np.concatenate(found)
 
+    def live(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Which of some global rows are there."""
+        found = np.ones(len(rows), bool)
+        number = np.searchsorted(self._first_rows, rows, "right") - 1
+        for at, shelf in enumerate(self.shelves):
+            if shelf.removed is not None:
+                own = number == at
+                inside = rows[own] - shelf.first_row
+                found[own] = (shelf.removed[inside // 8] >> (inside % 8)) & 1 == 0
+        return found
+
     def sizes(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
         """Of some global rows the number of distinct shingles."""
         found = np.zeros(len(rows), np.uint32)
@@ -215,6 +296,14 @@ class Searcher:
             np.array([record["size"] for record in records], np.uint32),
             np.array([record["level"] for record in records], np.uint8),
         )
+
+
+def _sizes_in(bucket: int) -> tuple[float, float]:
+    """The least and the largest size that is counted there."""
+    if bucket < _SIZES:
+        return bucket, bucket
+    edges = (_SIZES * 2 ** ((bucket - _SIZES + step) / _STEPS) for step in (0, 1))
+    return next(edges), next(edges)
 
 
 def check_searchable(parameters: Parameters, containment: bool) -> None:

@@ -53,6 +53,9 @@ ROW = np.dtype(
     ]
 )
 
+# Records that are read together.
+_PIECE = 1 << 16
+
 NO_DOCUMENT = (1 << 32) - 1
 
 _HINT = "restore it from a copy, or make it again"
@@ -224,6 +227,14 @@ class SegmentIndex:
         with reading():
             file = self._file("rows")
             return file.read(0, ROW.itemsize * self.facts.rows).view(ROW)
+
+    def record_pieces(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """Of all rows, some at a time: the first row, and the records."""
+        for begin in range(0, self.facts.rows, _PIECE):
+            count = min(_PIECE, self.facts.rows - begin)
+            with reading():
+                read = self._file("rows").read(begin * ROW.itemsize, count * ROW.itemsize)
+            yield begin, read.view(ROW)
 
     def rows_of_url(self, url: str) -> Rows:
         """Rows whose id, as the index was told to write it, has the hash of this one; ascending.
