@@ -62,6 +62,10 @@ class MemoryCollection:
             column = [bytes(pair.tobytes()) for pair in self.hashes(name)]
         return pa.array([column[row] for row in np.asarray(rows).tolist()])
 
+    def values(self, name: str, rows: Any) -> list[Any]:
+        found: list[Any] = self.take(name, rows).to_pylist()
+        return found
+
     def release(self) -> None:
         pass
 

@@ -102,6 +102,7 @@ def test_what_is_stored(collection: Collection) -> None:
 
 def test_columns_of_some_rows(collection: Collection) -> None:
     rows = np.array([20, 0, 12, 0, 10, 5])
+    assert collection.values("id", rows) == collection.take("id", rows).to_pylist()
     size, html, content = collection.arrays(("size", "html", "content"), rows)
     assert size.tolist() == collection.size[rows].tolist()
     assert html.tolist() == [False] * 6

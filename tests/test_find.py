@@ -61,6 +61,28 @@ def test_what_is_the_same_is_not_estimated(tmp_path: Path) -> None:
             assert (measure.low, measure.value, measure.high) == (1, 1, 1)
 
 
+@pytest.mark.parametrize("documents", [160, 640])
+def test_what_stays_in_memory_does_not_grow_with_the_corpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, documents: int
+) -> None:
+    """Of files of documents no more than the limit, or what one search reads, however many
+    searches there were; of the index no more than is mapped, and that is limited too."""
+    monkeypatch.setattr("roughly.storage.segment.PART_ROWS", 16)
+    monkeypatch.setattr("roughly.corpus.growth.PART_ROWS", 16)
+    monkeypatch.setattr("roughly.search.find._MOST_HELD", 1 << 15)
+    texts = [" ".join(f"{n}word{i}" for i in range(40)) for n in range(documents)]
+    made = make(tmp_path / "c", [{"id": f"d{n}", "text": text} for n, text in enumerate(texts)])
+    (segment,) = made.collection.segments
+    assert segment.parts == documents // 16 + (documents % 16 > 0)
+    sizes = [path.stat().st_size for path in segment.directory.glob("documents-*.arrow")]
+    assert sum(sizes) > 1 << 15 and max(sizes) < 1 << 13
+    most = 0
+    for text in texts:
+        assert made.find(text)[0].kind == "identical"
+        most = max(most, segment.touched_bytes)
+    assert (1 << 14) < most <= 1 << 15
+
+
 def test_kinds_best_first(corpus: roughly.Corpus) -> None:
     found = corpus.find(A)
     assert kinds(found) == [

@@ -121,7 +121,7 @@ class NamedPages:
 
     def name(self, row: int) -> str:
         """The id of a row as it was added."""
-        name: str = self._collection.take("id", np.array([row]))[0].as_py()
+        name: str = self._collection.values("id", np.array([row]))[0]
         return name
 
 

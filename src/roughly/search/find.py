@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +52,8 @@ _MOST_HELD = 1 << 24
 # Equal sketches whose canonical forms are compared, to tell lexical from shingle equivalence.
 _MOST_EQUAL = 4096
 
+# Matches that are named one by one.
+_FEW_ROWS = 64
 # Kinds that are known by a hash of the whole document, not by samples.
 _SAME_SHINGLES = ("identical", "lexical")
 
@@ -366,8 +368,7 @@ def _named(
     counts: _Counts,
     kinds: dict[int, Kind],
 ) -> list[Match]:
-    ids = collection.take("id", counts.rows).to_pylist()
-    dates = collection.take("date", counts.rows).to_pylist()
+    ids, dates = (_strings(collection, name, counts.rows) for name in ("id", "date"))
     sizes = searcher.sizes(counts.rows)
     near = _reaching(counts, Rule(rule.threshold or DEFAULT_THRESHOLD, None))
     matches = []
@@ -386,6 +387,13 @@ def _named(
             measures = one, measures[1] and one, measures[2] and one
         matches.append(Match(row, ids[i], dates[i], kind, *measures, exactly))
     return matches
+
+
+def _strings(collection: Collection, name: str, rows: Numbers) -> list[Any]:
+    if len(rows) <= _FEW_ROWS:
+        return collection.values(name, rows)
+    found: list[Any] = collection.take(name, rows).to_pylist()
+    return found
 
 
 def _estimates(

@@ -8,6 +8,7 @@ where they have the most samples. A document that is stored without text has its
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -87,6 +88,7 @@ class Query:
         return Promise(recall, documents, blind)
 
 
+@lru_cache
 def sketcher_of(parameters: Parameters, select: str | None = None) -> Sketcher:
     """The sketcher that made sketches of these parameters, or one of another selection."""
     select = parameters.select if select is None else select

@@ -196,6 +196,14 @@ class Collection:
         back[order] = np.arange(len(order))
         return pa.concat_arrays(found).take(pa.array(back))
 
+    def values(self, name: str, rows: Rows) -> list[Any]:
+        """The same as Python's values: the faster way for a few rows."""
+        found = []
+        for row in rows.tolist():
+            segment, part = self._part(row // self.part_rows)
+            found.append(segment.part_column(part, name)[row % self.part_rows].as_py())
+        return found
+
     def arrays(self, names: Sequence[str], rows: Rows) -> list[npt.NDArray[Any]]:
         """The same of several columns of numbers, booleans or hashes, these as two halves."""
         kinds = [column_type(name) for name in names]

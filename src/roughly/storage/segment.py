@@ -235,6 +235,7 @@ class Segment:
         self._files: dict[tuple[str, int], ArrowFile] = {}
         self._arrays: dict[tuple[str, int], npt.NDArray[Any]] = {}  # what part_array has made
         self._touched: set[tuple[str, int]] = set()  # of these, since they were last released
+        self._touched_bytes = 0
 
     def __len__(self) -> int:
         return self._rows
@@ -373,7 +374,7 @@ class Segment:
             else:
                 found = column.to_numpy(zero_copy_only=False)
             self._arrays[name, part] = found
-        self._touched.add((_KIND[name], part))
+        self._file(_KIND[name], part)  # it is touched
         return found
 
     def text(self, rows: npt.NDArray[np.int64]) -> pa.Array:
@@ -400,14 +401,14 @@ class Segment:
     def release(self) -> None:
         """Takes all files out of this process's memory. Everything given out stays valid."""
         self._touched.clear()
+        self._touched_bytes = 0
         for file in list(self._files.values()):
             file.release()
 
     @property
     def touched_bytes(self) -> int:
         """The size of the files that were read since the last `release`."""
-        files = (self._files.get(key) for key in list(self._touched))
-        return sum(file.size for file in files if file is not None)
+        return self._touched_bytes
 
     def verify(self, threads: int | None = None) -> list[str]:
         """Checks every byte; what is wrong, a line a file."""
@@ -477,7 +478,9 @@ class Segment:
         if file is None:
             file = ArrowFile(part_path(self.directory, kind, part))
             self._files[kind, part] = file
-        self._touched.add((kind, part))
+        if (kind, part) not in self._touched:
+            self._touched.add((kind, part))
+            self._touched_bytes += file.size
         return file
 
 
