@@ -168,6 +168,7 @@ def histories(draw: st.DrawFn) -> list[Any]:
     st.one_of(st.none(), floors),
     rules,
     st.sampled_from([False, False, False, True]),
+    st.booleans(),
 )
 def test_growing_equals_clustering_at_once(
     changes: list[Any],
@@ -176,6 +177,7 @@ def test_growing_equals_clustering_at_once(
     of_containment: list[Fraction] | None,
     rule: MassRule,
     exact: bool,
+    counted: bool,
 ) -> None:
     sketcher = Sketcher(w=2, select=select)
     if select.startswith("min"):
@@ -187,6 +189,10 @@ def test_growing_equals_clustering_at_once(
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr("os.fsync", lambda descriptor: None)
         patch.setattr(regrowth, "_GROWTH", 1000)
+        if counted:  # as if there were too many candidates
+            patch.setattr(regrowth, "_ROWS_EACH", 0)
+            patch.setattr(regrowth, "_ROWS_ANYHOW", 0)
+            patch.setattr(regrowth, "_COUNTED_AT_ONCE", 2)
         corpus = create(Path(folder) / "c", sketcher, wanted)
         left: dict[str, Document] = {}
         for change in changes:
@@ -249,6 +255,27 @@ def family(number: int, edits: int = 0, words: int = 80) -> str:
 
 def rows(*numbers: int, edits: int = 0, prefix: str = "d") -> list[Document]:
     return [{"id": f"{prefix}{n}", "text": family(n, edits)} for n in numbers]
+
+
+def test_rows_are_counted_where_candidates_are_too_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, always_updated: list[str]
+) -> None:
+    """Documents that share half of their text with everybody."""
+    monkeypatch.setattr(regrowth, "_ROWS_EACH", 1)
+    monkeypatch.setattr(regrowth, "_ROWS_ANYHOW", 0)
+    common = family(99, words=40)
+    corpus = Corpus.create(tmp_path / "c", Sketcher(w=2))
+    corpus.add([{"id": f"a{n}", "text": f"{common} {family(n, words=40)}"} for n in range(20)])
+    always_updated.clear()
+    more = [{"id": f"b{n}", "text": f"{common} {family(n, 1, 40)}"} for n in range(18, 24)]
+    corpus.add(more, "2020")
+    check(corpus)
+    assert always_updated == ["update"]
+    # Too many to be counted, too.
+    monkeypatch.setattr(regrowth, "_COUNTED_EACH", 1)
+    corpus.add([{"id": "c", "text": f"{common} {family(30, words=40)}"}], "2021")
+    check(corpus)
+    assert always_updated == ["update", "whole"]
 
 
 def test_only_new_content_is_sketched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,7 +138,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         status = DONE  # The reader has what it wanted.
     except KeyboardInterrupt as end:
-        say("; ".join(["interrupted", *getattr(end, "__notes__", ())]))
+        # Quiet, unless something is left behind.
+        if notes := getattr(end, "__notes__", ()):
+            say("; ".join(["interrupted", *notes]))
         status = INTERRUPTED
     except RoughlyError as error:
         say(str(error))

@@ -46,12 +46,17 @@ if TYPE_CHECKING:
     from roughly.storage.collection import Collection
     from roughly.verification.exact import Verifier
 
-# Documents whose neighbours are looked up together.
+# Documents whose neighbours are looked up together, and documents that are probed together.
 _AT_ONCE = 1 << 11
+_PROBED = 1 << 14
 # Pairs that may be found: so many a document, and so many in any case.
 _PAIRS_EACH, _PAIRS_ANYHOW = 64, 1 << 20
-# Rows of the index that may be looked at, likewise.
-_ROWS_EACH, _ROWS_ANYHOW = 1 << 11, 1 << 26
+# Rows of the index that may become candidates, likewise: each is measured. Where common text makes
+# them more, rows are counted instead, of which there may be far more; but documents of a mass would
+# count all of it, again and again.
+_ROWS_EACH, _ROWS_ANYHOW = 1 << 9, 1 << 18
+_COUNTED_EACH = 1 << 22
+_COUNTED_AT_ONCE = 1 << 7
 # Pairs that are read and written together.
 _PAIRS_TOGETHER = 1 << 16
 # A corpus that has grown by this factor since its frequencies were counted is clustered anew.
@@ -244,31 +249,46 @@ _Found = tuple[Numbers, Numbers, Numbers]
 def _resembling(parts: _Parts, found: Renumbering, numbers: Numbers) -> Iterator[_Found]:
     """Whoever resembles these representatives at the floor."""
     group_of = np.where(found.of_row == NOBODY, _core.NO_GROUP, found.of_row).astype(np.uint32)
-    tables = resembling(
-        parts.after,
-        found.rows,
-        group_of,
-        numbers,
-        parts.settings.floor,
-        most_rows=_ROWS_EACH * len(numbers) + _ROWS_ANYHOW,
-        threads=parts.threads,
-    )
-    try:
-        for pairs in tables:
-            good = pairs[(pairs[:, 3] > 0) & reaching(pairs, parts.settings.floor)]
-            wide = good.astype(np.int64)
-            yield wide[:, 2:], wide[:, 0], wide[:, 1]
-    except TooMany:
-        raise Unbounded from None
+    for begin in range(0, len(numbers), _PROBED):
+        some = numbers[begin : begin + _PROBED]
+        tables = resembling(
+            parts.after,
+            found.rows,
+            group_of,
+            some,
+            parts.settings.floor,
+            most_rows=_ROWS_EACH * len(some) + _ROWS_ANYHOW,
+            threads=parts.threads,
+        )
+        try:
+            for pairs in tables:
+                good = pairs[(pairs[:, 3] > 0) & reaching(pairs, parts.settings.floor)]
+                wide = good.astype(np.int64)
+                yield wide[:, 2:], wide[:, 0], wide[:, 1]
+        except TooMany:
+            # Nothing of these was given out: all are probed before the first is measured.
+            _check_countable(parts, found, some)
+            yield from _neighbours(parts, found, some, _COUNTED_AT_ONCE)
 
 
-def _neighbours(parts: _Parts, found: Renumbering, numbers: Numbers) -> Iterator[_Found]:
+def _check_countable(parts: _Parts, found: Renumbering, numbers: Numbers) -> None:
+    """Raises if counting the rows that have the elements of these documents takes too long."""
+    values, _ = parts.after.sketch_elements(found.rows[numbers].astype(np.int64))
+    elements, times = np.unique(values, return_counts=True)
+    rows = sum(int(shelf.index.postings(elements) @ times) for shelf in parts.searcher.shelves)
+    if rows > _COUNTED_EACH * len(numbers):
+        raise Unbounded
+
+
+def _neighbours(
+    parts: _Parts, found: Renumbering, numbers: Numbers, at_once: int = _AT_ONCE
+) -> Iterator[_Found]:
     """The same, and whoever contains them or is contained in them."""
     settings, after = parts.settings, parts.after
     is_representative = np.zeros(len(after), bool)
     is_representative[found.rows] = True
-    for begin in range(0, len(numbers), _AT_ONCE):
-        some = numbers[begin : begin + _AT_ONCE]
+    for begin in range(0, len(numbers), at_once):
+        some = numbers[begin : begin + at_once]
         rows = found.rows[some].astype(np.int64)
         values, offsets = after.sketch_elements(rows)
         queries = QueryColumns(values, offsets, after.size[rows], after.level[rows])
