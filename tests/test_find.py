@@ -69,7 +69,7 @@ def test_what_stays_in_memory_does_not_grow_with_the_corpus(
     searches there were; of the index no more than is mapped, and that is limited too."""
     monkeypatch.setattr("roughly.storage.segment.PART_ROWS", 16)
     monkeypatch.setattr("roughly.corpus.growth.PART_ROWS", 16)
-    monkeypatch.setattr("roughly.search.find._MOST_HELD", 1 << 15)
+    monkeypatch.setattr("roughly.search.find.MOST_HELD", 1 << 15)
     texts = [" ".join(f"{n}word{i}" for i in range(40)) for n in range(documents)]
     made = make(tmp_path / "c", [{"id": f"d{n}", "text": text} for n, text in enumerate(texts)])
     (segment,) = made.collection.segments
