@@ -17,7 +17,7 @@ import roughly
 from roughly import Sketcher
 from roughly.clustering.join import MassRule
 from roughly.clustering.near_simhash import hub_pairs, simhash_hubs, simhash_pairs
-from roughly.clustering.run import Outcome
+from roughly.clustering.outcome import Outcome
 from roughly.clustering.settings import Settings, condition_for, settings_for
 from roughly.condition import Attributes, Condition, make_condition
 from roughly.simhashing.simhasher import Simhasher

@@ -10,7 +10,7 @@ import pytest
 
 from roughly.corpus import Corpus
 from roughly.errors import DamageError
-from roughly.storage.segment import SegmentWriter
+from roughly.storage.segment_writer import SegmentWriter
 from roughly.storage.steps import Steps
 from tests.optional import FULL
 from tests.test_corpus import Tables, make, tables, write_inputs

@@ -39,7 +39,7 @@ from roughly.condition import make_condition
 from roughly.corpus import create_corpus, is_corpus
 from roughly.corpus.results import write_results
 from roughly.documents import open_documents
-from roughly.storage.segment import SegmentWriter
+from roughly.storage.segment_writer import SegmentWriter
 
 inputs, folder, method, step = sys.argv[1], Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 SegmentWriter.__init__.__kwdefaults__["part_rows"] = 32

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from roughly import Sketcher, _core
 from roughly.clustering.clusters import Clusters
 from roughly.clustering.join import MassRule
-from roughly.clustering.run import Outcome, run_phases
+from roughly.clustering.outcome import Outcome
+from roughly.clustering.run import run_phases
 from roughly.clustering.settings import Settings, settings_for
 from roughly.clustering.sketching import attributes_of, plain_skipped, read_skipped
 from roughly.documents import open_documents
-from roughly.storage.segment import SegmentWriter
+from roughly.storage.segment_writer import SegmentWriter
 from roughly.storage.steps import Steps
 from tests.cluster_oracle import (
     Document,

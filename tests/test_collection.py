@@ -14,7 +14,8 @@ from roughly.clustering.sketching import plain_skipped
 from roughly.documents import open_documents
 from roughly.errors import MismatchError, ParameterError
 from roughly.storage.collection import Collection
-from roughly.storage.segment import Segment, SegmentWriter
+from roughly.storage.segment import Segment
+from roughly.storage.segment_writer import SegmentWriter
 from roughly.storage.sketch_table import merged
 from roughly.storage.steps import Steps
 

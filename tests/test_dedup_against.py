@@ -25,7 +25,7 @@ from roughly.deduplication import against, candidates, equivalence
 from roughly.documents import open_documents
 from roughly.errors import MismatchError, ParameterError
 from roughly.storage.lock import WriterLock
-from roughly.storage.segment import SegmentWriter
+from roughly.storage.segment_writer import SegmentWriter
 from roughly.verification.exact import Verifier
 from tests.reference import sketch
 from tests.test_cli import assert_error

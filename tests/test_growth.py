@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from roughly import Corpus, Sketcher
 from roughly.clustering.frozen import Frequent, Heads
 from roughly.clustering.join import MassRule
-from roughly.clustering.run import Outcome, run_phases
+from roughly.clustering.outcome import Outcome
+from roughly.clustering.run import run_phases
 from roughly.clustering.settings import Settings, settings_for
 from roughly.condition import Condition, make_condition
 from roughly.corpus import forests, regrowth

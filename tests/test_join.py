@@ -15,7 +15,7 @@ from roughly.clustering.join import Budget, Join, MassRule
 from roughly.clustering.sketches import Sketches
 from roughly.documents import open_documents
 from roughly.sketch import SketchBatch
-from roughly.storage.segment import SegmentWriter
+from roughly.storage.segment_writer import SegmentWriter
 from roughly.storage.steps import Steps
 
 # Few words and short documents, so that many pairs resemble each other and fingerprints repeat.

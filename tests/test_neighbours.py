@@ -20,9 +20,10 @@ from roughly.search import searcher as searching
 from roughly.search.searcher import QueryColumns, Searcher, Shelf
 from roughly.sketch import Sketch
 from roughly.storage.index_writer import write_index
-from roughly.storage.segment import Segment, SegmentWriter
+from roughly.storage.segment import Segment
 from roughly.storage.segment_index import FILES, SegmentIndex, index_path
 from roughly.storage.segment_part import part_path
+from roughly.storage.segment_writer import SegmentWriter
 from roughly.storage.steps import Steps
 from tests.optional import FULL
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from roughly import Corpus, Sketcher, _core
-from roughly.clustering.run import reaching
+from roughly.clustering.outcome import reaching
 from roughly.clustering.sketches import Sketches
 from roughly.corpus.probing import TooMany, resembling
 from tests.optional import FULL

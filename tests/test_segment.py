@@ -23,8 +23,9 @@ from roughly.documents import open_documents
 from roughly.errors import DamageError, DocumentError, ParameterError, RoughlyError
 from roughly.storage import segment_part
 from roughly.storage.checked import CheckedMap
-from roughly.storage.segment import Segment, SegmentWriter
+from roughly.storage.segment import Segment
 from roughly.storage.segment_part import READ
+from roughly.storage.segment_writer import SegmentWriter
 from roughly.storage.steps import Steps
 from tests.optional import FULL
 
@@ -88,7 +89,7 @@ def write(
 
 
 def test_attributes_are_stored_where_they_are_wanted(tmp_path: Path) -> None:
-    simhashes = pa.array([None if row % 5 == 0 else row << 60 for row in range(23)], pa.uint64())
+    simhashes = pa.array([None if row % 5 == 0 else row << 59 for row in range(23)], pa.uint64())
     names = pa.array([None if row % 3 == 0 else f"language {row}" for row in range(23)])
     batch = whole(23).append_column("simhash", simhashes).append_column("category", names)
     wanted = {"category": "lang", "simhash": {"features": "terms"}}

@@ -23,7 +23,7 @@ from roughly.clustering.clock import Phase
 from roughly.clustering.comparable import attributes_for
 from roughly.clustering.equivalence import KINDS
 from roughly.clustering.forest import NO_PAIRS
-from roughly.clustering.run import Outcome, reaching, read_pairs
+from roughly.clustering.outcome import Outcome, reaching, read_pairs
 from roughly.clustering.settings import Settings, bits_threshold, exact_ratio
 from roughly.clustering.site import SitePairs, count_by_cluster, same_site, site_numbers
 from roughly.clustering.sketches import PairTable, Sketches, steps

@@ -23,8 +23,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from roughly import _core
 from roughly.clustering.clock import Clock
@@ -42,13 +40,23 @@ from roughly.clustering.join import Budget, Hubs, Measure
 from roughly.clustering.mass import pairs_inside
 from roughly.clustering.near_simhash import hub_pairs, simhash_hubs, simhash_pairs
 from roughly.clustering.order import document_order
+from roughly.clustering.outcome import (
+    FOREST,
+    Outcome,
+    reaching,
+    read_documents,
+    read_links,
+    read_pairs,
+    write_documents,
+    write_hubs,
+    write_pairs,
+)
 from roughly.clustering.settings import Settings
 from roughly.clustering.sketches import PairTable, Rows, Sketches
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.clustering.super_shingle import super_pairs
 from roughly.pipeline import give_back_memory
-from roughly.storage.arrow_file import ArrowFile, arrow_writer
-from roughly.storage.checked import sidecar
+from roughly.storage.arrow_file import ArrowFile
 from roughly.storage.durable import make_directory
 from roughly.storage.steps import Steps
 
@@ -57,68 +65,8 @@ if TYPE_CHECKING:
     from roughly.storage.collection import Stored
     from roughly.verification.exact import Verifier
 
-# Of a run that begins with its documents; what is added later has later numbers.
-FOREST = "forest/000001"
-
 # Sampled elements without which an estimate of containment is no reason to put documents together.
 LEAST_CONTAINED = 10
-
-_DOCUMENTS = pa.schema(
-    [
-        pa.field("row", pa.uint32(), nullable=False),  # of the collection; in document order
-        pa.field("representative", pa.uint32(), nullable=False),  # a position in document order
-        pa.field("kind", pa.uint8(), nullable=False),  # index into equivalence.KINDS
-    ]
-)
-_HUBS = pa.schema([pa.field("hub", pa.uint32(), nullable=False)])  # NO_HUB for none
-# Documents are numbered as representatives in document order.
-_PAIRS = pa.schema(
-    [pa.field(n, pa.uint32(), nullable=False) for n in ("a", "b", "common", "sampled")]
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What the phases leave behind."""
-
-    order: Rows  # rows of the collection that are there, in document order
-    groups: Groups
-    hubs: Hubs
-    pair_files: list[tuple[Measure, Path]]
-    links: PairTable  # of the resemblance forest, heaviest first
-    containment_links: PairTable
-    facts: dict[str, int]  # of the expansion: elements, those cut off, pairs; bytes of scratch
-
-    @classmethod
-    def empty(cls) -> Outcome:
-        """Of no documents."""
-        none: Rows = np.zeros(0, np.uint32)
-        groups = Groups(none, np.zeros(0, np.uint8))
-        return cls(none, groups, none, [], NO_PAIRS, NO_PAIRS, {})
-
-    @classmethod
-    def load(cls, directory: Path, forest: str = FOREST) -> Outcome:
-        """What a finished run left in its directory."""
-        folder = directory / forest
-        # By their checksums: a file that is missing is damage, not a step that was not needed.
-        files = sorted(path.with_suffix("") for path in folder.glob("pairs-*.arrow.crc32c"))
-        hubs: Hubs = np.zeros(0, np.uint32)
-        if sidecar(folder / "hubs.arrow").exists():
-            hubs = ArrowFile(folder / "hubs.arrow").table()["hub"].to_numpy()
-        return cls(
-            *_read_documents(folder / "documents.arrow"),
-            hubs,
-            [(_measure_of(path), path) for path in files],
-            _read_links(folder / "links-resemblance.arrow"),
-            _read_links(folder / "links-containment.arrow"),
-            {},
-        )
-
-    def pairs(self, measure: Measure) -> Iterable[PairTable]:
-        """All pairs that were found, in tables."""
-        for kind, path in self.pair_files:
-            if kind == measure:
-                yield from read_pairs(path)
 
 
 def run_phases(
@@ -213,7 +161,7 @@ class _Phases:
                 phase.rows += len(order)
             self.steps.record("documents", [path], {})
             return order, groups
-        return _read_documents(path)
+        return read_documents(path)
 
     def pairs(self, rows: Rows) -> tuple[Hubs, list[tuple[Measure, Path]], dict[str, int]]:
         """Hubs, the files of all pairs, and what is to be known of them."""
@@ -447,7 +395,7 @@ class _Phases:
         path = self.folder / f"links-{measure}.arrow"
         step = f"forest-{measure}"
         if self.steps.done(step):
-            return _read_links(path)
+            return read_links(path)
         with self.clock("forest") as phase:
             forest = Forest(documents)
             for kind, file in files:
@@ -459,63 +407,3 @@ class _Phases:
             phase.rows += len(links)
         self.steps.record(step, [path], {})
         return links
-
-
-def write_documents(folder: Path, order: Rows, groups: Groups) -> tuple[Path, int]:
-    """Document order and equivalents; where they are, and how many bytes."""
-    path = folder / "documents.arrow"
-    arrays: list[npt.NDArray[Any]] = [order, groups.representative, groups.kind]
-    return path, _write(path, _DOCUMENTS, [arrays])
-
-
-def write_hubs(folder: Path, hubs: Hubs) -> Path:
-    """The hubs of all representatives."""
-    path = folder / "hubs.arrow"
-    _write(path, _HUBS, [[hubs]])
-    return path
-
-
-def write_pairs(path: Path, tables: Iterable[PairTable]) -> int:
-    """Pairs, a record batch a table; the bytes of the file."""
-    return _write(path, _PAIRS, (table.T for table in tables))
-
-
-def _read_documents(path: Path) -> tuple[Rows, Groups]:
-    table = ArrowFile(path).table()
-    order, representative, kind = (table[n].to_numpy() for n in _DOCUMENTS.names)
-    return order, Groups(representative, kind)
-
-
-def _read_links(path: Path) -> PairTable:
-    return np.concatenate([NO_PAIRS, *(read_pairs(path) if sidecar(path).exists() else ())])
-
-
-def _measure_of(path: Path) -> Measure:
-    return "containment" if path.name.startswith("pairs-containment") else "resemblance"
-
-
-def reaching(pairs: PairTable, threshold: Fraction) -> npt.NDArray[np.bool_]:
-    """Which of them reach a threshold."""
-    # Both sides are below 2^64, for a ratio's parts are below 2^32.
-    p, q = np.uint64(threshold.numerator), np.uint64(threshold.denominator)
-    wide = pairs.astype(np.uint64)
-    reached: npt.NDArray[np.bool_] = wide[:, 2] * q >= p * wide[:, 3]
-    return reached
-
-
-def read_pairs(path: Path) -> Iterable[PairTable]:
-    """The tables of a file of pairs."""
-    file = ArrowFile(path)
-    for number in range(file.num_batches):
-        batch = file.batch(number)
-        yield np.stack([column.to_numpy() for column in batch.columns], axis=1)
-        file.release()
-
-
-def _write(path: Path, schema: pa.Schema, tables: Iterable[Iterable[npt.NDArray[Any]]]) -> int:
-    """Writes columns, a record batch a table; returns the bytes of the file."""
-    with arrow_writer(path, schema) as writer:
-        for columns in tables:
-            arrays = [pa.array(np.ascontiguousarray(column)) for column in columns]
-            writer.write(pa.record_batch(arrays, schema=schema))
-    return path.stat().st_size

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from roughly import _core
 from roughly.documents.skipped import Skipped, Unread
 from roughly.pipeline import give_back_memory, sketched
-from roughly.storage.segment import Segment, SegmentWriter
+from roughly.storage.segment import Segment
+from roughly.storage.segment_writer import SegmentWriter
 from roughly.storage.steps import Steps
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from roughly import _core
 from roughly.clustering.comparable import comparable, comparable_hubs
 from roughly.clustering.join import NO_PAIRS, Budget, Hubs, Join
-from roughly.clustering.run import Outcome, reaching
+from roughly.clustering.outcome import Outcome, reaching
 from roughly.clustering.settings import Settings
 from roughly.clustering.sketches import PairTable, Rows, Sketches
 from roughly.condition import Attributes

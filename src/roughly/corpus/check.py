@@ -11,7 +11,7 @@ import numpy as np
 from roughly import _core
 from roughly.clustering.comparable import attributes_for
 from roughly.clustering.forest import Forest
-from roughly.clustering.run import Outcome, reaching, read_pairs
+from roughly.clustering.outcome import Outcome, reaching, read_pairs
 from roughly.corpus.manifest import SEGMENTS
 from roughly.corpus.results import result_problems
 from roughly.corpus.snapshot import Snapshot, check_files

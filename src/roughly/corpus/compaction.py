@@ -23,8 +23,9 @@ from roughly.documents.file import printable
 from roughly.errors import ParameterError
 from roughly.storage.collection import Collection, Rows
 from roughly.storage.index_writer import write_index
-from roughly.storage.segment import Segment, SegmentWriter
+from roughly.storage.segment import Segment
 from roughly.storage.segment_part import READ
+from roughly.storage.segment_writer import SegmentWriter
 from roughly.storage.steps import Steps
 from roughly.url import lookup_keys
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from roughly.clustering.clusters import Clusters, Linkage
-from roughly.clustering.run import Outcome
+from roughly.clustering.outcome import Outcome
 from roughly.clustering.settings import DEFAULT_THRESHOLD, condition_for, settings_for
 from roughly.clustering.sketching import Progress, no_progress, read_skipped
 from roughly.corpus.change import Change

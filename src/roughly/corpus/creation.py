@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roughly.clustering import SEGMENT, cluster_documents
-from roughly.clustering.run import FOREST
+from roughly.clustering.outcome import FOREST
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.corpus.change import WORK
 from roughly.corpus.manifest import (

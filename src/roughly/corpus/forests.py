@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roughly.clustering.clock import Clock
-from roughly.clustering.run import Outcome, run_phases
+from roughly.clustering.outcome import Outcome
+from roughly.clustering.run import run_phases
 from roughly.clustering.sketching import Progress
 from roughly.corpus.manifest import FORESTS
 from roughly.corpus.regrowth import Unbounded, frozen_frequencies, regrow

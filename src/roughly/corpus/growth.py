@@ -32,7 +32,8 @@ from roughly.errors import ParameterError
 from roughly.pipeline import read_ahead
 from roughly.storage.collection import Collection
 from roughly.storage.index_writer import write_index
-from roughly.storage.segment import PART_ROWS, Segment, SegmentWriter
+from roughly.storage.segment import PART_ROWS, Segment
+from roughly.storage.segment_writer import SegmentWriter
 from roughly.storage.sketch_table import merged
 from roughly.storage.steps import Steps
 from roughly.url import lookup_keys

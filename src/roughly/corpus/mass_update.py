@@ -16,7 +16,7 @@ import numpy.typing as npt
 from roughly import _core
 from roughly.clustering.frozen import Frequent, Heads, keys_of
 from roughly.clustering.join import Hubs, MassRule
-from roughly.clustering.run import reaching
+from roughly.clustering.outcome import reaching
 from roughly.clustering.sketches import PairTable, Rows
 from roughly.corpus.renumbering import NOBODY, Numbers, Renumbering
 from roughly.storage.collection import Collection

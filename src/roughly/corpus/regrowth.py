@@ -24,8 +24,7 @@ from roughly.clustering.forest import Forest
 from roughly.clustering.frozen import FREQUENT, Frequent, Heads
 from roughly.clustering.join import Budget, Hubs, Join, Measure
 from roughly.clustering.mass import Check, no_check, pairs_inside
-from roughly.clustering.run import (
-    LEAST_CONTAINED,
+from roughly.clustering.outcome import (
     Outcome,
     reaching,
     read_pairs,
@@ -33,6 +32,7 @@ from roughly.clustering.run import (
     write_hubs,
     write_pairs,
 )
+from roughly.clustering.run import LEAST_CONTAINED
 from roughly.clustering.sketches import PairTable, Rows, Sketches
 from roughly.corpus.mass_update import MassUpdate, TooManyAgain, measured
 from roughly.corpus.probing import TooMany, resembling

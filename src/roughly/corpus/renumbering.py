@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from roughly.clustering.equivalence import Groups, equivalents
 from roughly.clustering.order import ordered
-from roughly.clustering.run import Outcome
+from roughly.clustering.outcome import Outcome
 from roughly.clustering.sketches import PairTable, Rows
 from roughly.storage.collection import Collection
 

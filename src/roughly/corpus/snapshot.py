@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from roughly.clustering.run import Outcome
+from roughly.clustering.outcome import Outcome
 from roughly.corpus.manifest import FORESTS, HINT, SEGMENTS, checksum_of, read_manifest
 from roughly.documents.file import printable
 from roughly.errors import DamageError

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from roughly.storage.collection import Collection
     from roughly.storage.index_writer import write_index
     from roughly.storage.lock import WriterLock
-    from roughly.storage.segment import Segment, SegmentWriter
+    from roughly.storage.segment import Segment
     from roughly.storage.segment_index import SegmentIndex
+    from roughly.storage.segment_writer import SegmentWriter
     from roughly.storage.steps import Steps
 
 _HOME = {
@@ -26,7 +27,7 @@ _HOME = {
     "Collection": "collection",
     "Segment": "segment",
     "SegmentIndex": "segment_index",
-    "SegmentWriter": "segment",
+    "SegmentWriter": "segment_writer",
     "Steps": "steps",
     "WriterLock": "lock",
     "arrow_writer": "arrow_file",
