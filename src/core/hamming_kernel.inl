@@ -92,10 +92,12 @@ void prepare(const EliasFanoView& view, const BucketProbes& wanted) {
 // step asks for what the next one needs, and does so for one block while others are at theirs.
 constexpr size_t block_probes = 32;
 
+// Some flips of one query.
 struct ProbeBlock {
     size_t count = 0;
-    uint32_t buckets[block_probes];
-    uint32_t tags[block_probes];  // query << 24 | flip
+    uint64_t head = 0;
+    const uint64_t* flips = nullptr;
+    uint64_t tag = 0;  // query << 24 | the first flip
     uint32_t samples[block_probes];
 };
 
@@ -115,7 +117,7 @@ struct FoundBlock {
     return &view.samples[(bucket - (bucket > 0)) / ef_sample];
 }
 
-[[gnu::always_inline]] inline void find_entries(const EliasFanoView& view, uint32_t bucket,
+[[gnu::always_inline]] inline void find_entries(const EliasFanoView& view, uint64_t bucket,
                                                 uint32_t sample, uint64_t tag, FoundBlock& found) {
     const EliasFanoBucket here = bucket ? bucket_behind(view, sample, bucket) : locate(view, 0);
     const uint64_t first = here.begin | tag << 32;
@@ -172,45 +174,58 @@ template <bool narrow>
     found.runs = 0;
 }
 
+// One step of each of three blocks. As a rule they have as many probes, which the compiler may
+// know.
+template <bool same>
+[[gnu::always_inline]] inline void step_blocks(const EliasFanoView& view, const ProbeBlock& first,
+                                               ProbeBlock& second, const ProbeBlock& third,
+                                               FoundBlock& found) {
+    size_t most = first.count > second.count ? first.count : second.count;
+    most = most > third.count ? most : third.count;
+    for (size_t i = 0; i < most; ++i) {
+        if (same || i < first.count)
+            __builtin_prefetch(sample_of(view, first.head ^ first.flips[i]));
+        if (same || i < second.count) {
+            second.samples[i] = *sample_of(view, second.head ^ second.flips[i]);
+            const uint64_t* from = &view.upper[second.samples[i] / 64];
+            __builtin_prefetch(from);
+            __builtin_prefetch(from + 2);  // two bits a bucket, as a rule
+        }
+        if (same || i < third.count)
+            find_entries(view, third.head ^ third.flips[i], third.samples[i], third.tag + i, found);
+    }
+}
+
 template <bool narrow>
 void probe_entries(const EliasFanoView view, const BucketProbes wanted, ProbeSink sink,
                    void* context) {
     ProbeBlock blocks[3];
     FoundBlock found[2];
-    const size_t probes = wanted.count * wanted.flip_count;
     size_t query = 0;
     size_t flip = 0;
-    for (size_t turn = 0, begun = 0, done = 0; done < probes; ++turn) {
+    for (size_t turn = 0, left = wanted.count * wanted.flip_count; left > 0; ++turn) {
         ProbeBlock& first = blocks[turn % 3];
         ProbeBlock& second = blocks[(turn + 2) % 3];
-        ProbeBlock& third = blocks[(turn + 1) % 3];
+        const ProbeBlock& third = blocks[(turn + 1) % 3];
         FoundBlock& here = found[turn % 2];
-        first.count = probes - begun < block_probes ? probes - begun : block_probes;
-        begun += first.count;
-        done += third.count;
-        const size_t most = first.count > third.count ? first.count : third.count;
-        for (size_t i = 0; i < (most > second.count ? most : second.count); ++i) {
-            if (i < first.count) {
-                const uint64_t bucket = wanted.heads[query] ^ wanted.flips[flip];
-                first.buckets[i] = static_cast<uint32_t>(bucket);
-                first.tags[i] = static_cast<uint32_t>(query << 24 | flip);
-                __builtin_prefetch(sample_of(view, bucket));
-                ++flip;
-                const bool last = flip == wanted.flip_count;
-                query += last;
-                flip &= ~mask_if(last);
-            }
-            if (i < second.count) {
-                second.samples[i] = *sample_of(view, second.buckets[i]);
-                const uint64_t* from = &view.upper[second.samples[i] / 64];
-                __builtin_prefetch(from);
-                __builtin_prefetch(from + 2);  // two bits a bucket, as a rule
-            }
-            if (i < third.count)
-                find_entries(view, third.buckets[i], third.samples[i], third.tags[i], here);
+        left -= third.count;
+        first.count = 0;
+        if (query < wanted.count) {
+            const size_t rest = wanted.flip_count - flip;
+            const size_t count = rest < block_probes ? rest : block_probes;
+            first.count = count;
+            first.head = wanted.heads[query];
+            first.flips = wanted.flips + flip;
+            first.tag = query << 24 | flip;
+            flip = count == rest ? 0 : flip + count;
+            query += count == rest;
         }
+        if (first.count == second.count && second.count == third.count)
+            step_blocks<true>(view, first, second, third, here);
+        else
+            step_blocks<false>(view, first, second, third, here);
         compare_entries<narrow>(view, wanted, found[(turn + 1) % 2], sink, context);
-        if (done == probes) compare_entries<narrow>(view, wanted, here, sink, context);
+        if (left == 0) compare_entries<narrow>(view, wanted, here, sink, context);
     }
 }
 

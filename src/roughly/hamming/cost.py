@@ -35,8 +35,6 @@ _CACHE_BYTES = 16 << 20
 # Pointers instead of values pay where a query follows this many at most.
 _MOST_GROUPS = 64
 _POINTER_GROUP = 16
-# Bits of a key that a pointer table has beyond its buckets': each halves the groups looked at.
-EXTRA_BITS = 2
 _SAMPLED = 64
 # Values in a block of 1,024 bytes, about, when a value takes 5 bytes.
 _XOR_BLOCK_VALUES = 200
@@ -50,6 +48,12 @@ class Cost:
     probes: int
     candidates: float  # entries that a query looks at, expected
     find_ns: float  # predicted
+
+
+def extra_bits(count: int) -> int:
+    """Bits of a key that a pointer table has beyond its buckets': each halves the groups looked at.
+    Very many simhashes are to stay within 12 bytes each."""
+    return 3 if count < 1 << 26 else 2
 
 
 def head_bits(key_bits: int, count: int) -> int:
@@ -115,7 +119,7 @@ def _cost_of_one(design: Design, coding: str, count: int) -> Cost:
 
 def _groups(table: Table, count: int) -> float:
     """Groups of the first table that a pointer table leads to, expected."""
-    bits = min(table.key_bits, head_bits(table.key_bits, count) + EXTRA_BITS)
+    bits = min(table.key_bits, head_bits(table.key_bits, count) + extra_bits(count))
     return probe_count(bits, table.radius) * count / 2.0**bits
 
 
@@ -132,7 +136,7 @@ def _bits_each(bits: int, table: Table, coding: str, count: int) -> float:
     directory = 1 + 2.0**head / count * (1 + 32 / _SAMPLED)
     if coding == "elias-fano":
         return directory + bits - head
-    extra = min(EXTRA_BITS, table.key_bits - head)
+    extra = min(extra_bits(count), table.key_bits - head)
     return directory + extra + max(0, (count - 1) // _POINTER_GROUP).bit_length()
 
 

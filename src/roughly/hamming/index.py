@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from roughly import _core
 from roughly.errors import DamageError, MismatchError, ParameterError
-from roughly.hamming.cost import EXTRA_BITS, probes_of, table_coding
+from roughly.hamming.cost import extra_bits, probes_of, table_coding
 from roughly.hamming.design import (
     MOST_PROBES,
     MOST_SIMHASHES,
@@ -287,6 +287,7 @@ def _spread(
 def _shapes(design: Design, coding: str, count: int) -> list[Shape]:
     """What the core is asked to build."""
     made: list[Shape] = []
+    extra = extra_bits(count)
     for number, table in enumerate(design.tables):
         if (probes := probes_of(table, coding, count)) > MOST_PROBES:
             raise ParameterError(
@@ -295,5 +296,5 @@ def _shapes(design: Design, coding: str, count: int) -> list[Shape]:
                 hint="take a design of more blocks, or auto",
             )
         name = table_coding(table, number, coding, count)
-        made.append((table.leading, table.radius, CODINGS.index(name), 0, EXTRA_BITS, 0, 0))
+        made.append((table.leading, table.radius, CODINGS.index(name), 0, extra, 0, 0))
     return made
