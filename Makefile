@@ -97,8 +97,8 @@ test: check ## the checks and the tests, property tests with few examples
 	@ROUGHLY_TESTS=light $(BIN)/pytest $(ARGS)
 
 .PHONY: test-all
-test-all: check ## the checks and the tests with full counts; ROUGHLY_REQUIRE=a,b allows no skips
-	@ROUGHLY_TESTS=all $(BIN)/pytest $(ARGS)
+test-all: check ## the checks and the tests with full counts on all cores; ROUGHLY_REQUIRE=a,b allows no skips
+	@ROUGHLY_TESTS=all $(BIN)/pytest --numprocesses=auto --dist=loadfile $(ARGS)
 
 # ROUGHLY_KILLS: how often a process that writes to a growing index is killed.
 .PHONY: soak
