@@ -45,8 +45,8 @@ PERMUTATIONS = 128
 THRESHOLD = 0.5
 CHANGED = 40  # every so many words
 PEER_ROWS = 1000  # documents that are made ready for datasketch at once
-# Queries, of others than are counted, with which a process begins: they open the files and check what
-# they are the first to read. They are shown apart.
+# Queries, of others than are counted, with which a process begins: they open the files and check
+# what they are the first to read. They are shown apart.
 FIRST = 100
 # How much of what was put in may be missed: estimates err.
 MISSED = 0.01
