@@ -72,6 +72,16 @@ $(EDITABLE)/.installed: $(VENV)/.made pyproject.toml $(EDITABLE)/.files
 	    --editable . --group dev
 	@touch $@
 
+# Parts that only some tests need.
+$(EDITABLE)/.optional: $(EDITABLE)/.installed
+	@echo "installing the browser driver, Scrapy and the rest of the optional parts"
+	@$(BIN)/python $(PIP) install --group optional
+	@touch $@
+$(EDITABLE)/.spark: $(EDITABLE)/.installed
+	@echo "installing Spark"
+	@$(BIN)/python $(PIP) install --group spark
+	@touch $@
+
 # CMAKE_INSTALL_ALWAYS: otherwise two builds within one second count as the same file.
 .PHONY: build
 build: $(EDITABLE)/.installed ## the C++ core, compiled and installed into .venv
@@ -93,11 +103,11 @@ check: build ## formatting, lint and types
 	@$(BIN)/mypy
 
 .PHONY: test
-test: check ## the checks and the tests, property tests with few examples
-	@ROUGHLY_TESTS=light $(BIN)/pytest $(ARGS)
+test: check $(if $(shell command -v java),$(EDITABLE)/.spark) ## the checks and the tests, property tests with few examples
+	@ROUGHLY_TESTS=light $(BIN)/pytest --numprocesses=auto --dist=loadfile $(ARGS)
 
 .PHONY: test-all
-test-all: check ## the checks and the tests with full counts on all cores; ROUGHLY_REQUIRE=a,b allows no skips
+test-all: check $(EDITABLE)/.optional $(EDITABLE)/.spark ## the checks and the tests with full counts on all cores; ROUGHLY_REQUIRE=a,b allows no skips
 	@ROUGHLY_TESTS=all $(BIN)/pytest --numprocesses=auto --dist=loadfile $(ARGS)
 
 # ROUGHLY_KILLS: how often a process that writes to a growing index is killed.

@@ -49,9 +49,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if not optional.missed:
+    # From the reports, which come from every worker process.
+    missed: dict[str, list[str]] = {}
+    for report in terminalreporter.stats.get("skipped", ()):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        name, _, why = reason.removeprefix("Skipped: ").partition(": ")
+        if name in optional.PARTS:
+            missed.setdefault(name, []).append(why)
+    if not missed:
         return
     terminalreporter.section("optional parts that were missing")
-    for name, reasons in sorted(optional.missed.items()):
+    for name, reasons in sorted(missed.items()):
         terminalreporter.line(f"{name} ({len(reasons)}): {reasons[0]}")
         terminalreporter.line(f"    hint: {optional.PARTS[name]}")

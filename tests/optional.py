@@ -13,6 +13,10 @@ import pytest
 
 # name -> how to get it
 PARTS = {
+    "browser": "install Debian's chromium and run make test-all, which installs its driver",
+    "java": "install Debian's openjdk-17-jre-headless",
+    "scrapy": "run make test-all, which installs it",
+    "spark": "run make test-all, which installs it",
     "truth": "set ROUGHLY_TRUTH to the folder of labelled data",
     "unicode": "install Debian's unicode-data",
     "simd": "run on an x86-64 machine with AVX-512 (VBMI2)",
@@ -24,9 +28,6 @@ PARTS = {
 
 # Full counts (make test-all) or few examples (make test).
 FULL = os.environ.get("ROUGHLY_TESTS", "light") == "all"
-
-# name -> reasons given in this run
-missed: dict[str, list[str]] = {}
 
 
 def required() -> frozenset[str]:
@@ -45,7 +46,6 @@ def optional(name: str, reason: str) -> NoReturn:
     hint = PARTS[name]
     if name in required():
         pytest.fail(f"{name}: required but missing: {reason}\nhint: {hint}", pytrace=False)
-    missed.setdefault(name, []).append(reason)
     pytest.skip(f"{name}: {reason}", allow_module_level=True)
 
 
