@@ -200,6 +200,7 @@ class Clusters:
         first, kind = self._first, self.kind_codes
         positions = np.arange(len(first))
         numbers = np.cumsum(first == positions) - 1
+        names = pa.array(KIND_NAMES, pa.string())
         for begin, end in steps(len(first), _STEP):
             some = slice(begin, end)
             codes = pa.array(kind[some], mask=first[some] == positions[some])
@@ -208,9 +209,7 @@ class Clusters:
                 self._columns.take("date", self.outcome.order[some].astype(np.int64)),
                 pa.array(numbers[first[some]], pa.int64()),
                 self._names(first[some]),
-                pa.DictionaryArray.from_arrays(codes, pa.array(KIND_NAMES, pa.string())).cast(
-                    pa.string()
-                ),
+                pa.DictionaryArray.from_arrays(codes, names).cast(pa.string()),
                 pa.array(self._resemblance[some], pa.float64()),
             ]
             if self.settings.containment is not None:

@@ -1,6 +1,6 @@
 """The bars of a clustering: duplicates by kind, and by site.
 
-Each is a part of a page, or says why there is nothing to draw; sites say nothing where there is one.
+Each is a part of a page, or says why there is nothing to draw; of a single site nothing is said.
 """
 
 from __future__ import annotations

@@ -310,7 +310,7 @@ def _members_section(
         f'{kept}<div class="wide" tabindex="0" role="region" aria-label="Members"><table>'
         '<thead><tr><th scope="col" class="number">No.</th><th scope="col">A</th>'
         '<th scope="col">B</th><th scope="col">Document</th><th scope="col">Date</th>'
-        '<th scope="col">Kind</th><th scope="col" class="number">Resem\u00adblance</th></tr></thead>'
+        '<th scope="col">Kind</th><th scope="col" class="number">Resemblance</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
         '<p class="choose"><button>Show A and B side by side</button></p></form>'
         f"{turn(path, asked | chosen, data['page'], data['pages'], '#members')}</section>"
@@ -354,11 +354,9 @@ def _graph_section(data: Data, path: str, asked: dict[str, object]) -> str:
         ]
         parts.append(graph.drawing(found | {"nodes": nodes}))
         left = found["distinct"] - len(nodes)
-        some = (
-            f"{len(nodes)} of {found['distinct']:,} distinct members"
-            if left
-            else "All distinct members"
-        )
+        some = "All distinct members"
+        if left:
+            some = f"{len(nodes)} of {found['distinct']:,} distinct members"
         parts.append(
             f'<p class="told">{some}; near each other where they are alike. Thick lines hold the '
             "cluster together, the dashed one is the weakest; thin lines are other resemblances "

@@ -35,7 +35,9 @@ def data(view: View, query: Query) -> Data:
     with state.lock:
         of_all = _of_all(state)
     sizes, counts = np.unique(cut.sizes, return_counts=True)
-    kinds, of_sites, identical, all_sites = {}, [], cut.only_identical(), 0
+    kinds: dict[str, int] = {}
+    of_sites: list[Data] = []
+    identical, all_sites = cut.only_identical(), 0
     if len(cut.first):
         of_position, names, documents = state.sites
         all_sites = len(names)

@@ -143,7 +143,7 @@ class Cut:
 
 
 def _named(counts: Numbers) -> dict[str, int]:
-    return {KIND_NAMES[code]: int(counts[code]) for code in np.flatnonzero(counts).tolist()}
+    return {KIND_NAMES[code] or "": int(counts[code]) for code in np.flatnonzero(counts).tolist()}
 
 
 class State:
