@@ -37,11 +37,11 @@ def frame(
         f'<li><a href="{path}"{" aria-current=page" if path == here else ""}>{text}</a></li>'
         for path, text in NAVIGATION
     )
-    loaded = "".join(
-        f'<script type="module" src="{static(each)}"></script>\n' for each in scripts
-    )
+    loaded = "".join(f'<script type="module" src="{static(each)}"></script>\n' for each in scripts)
     data = f'<link rel="alternate" type="application/json" href="{escaped(twin)}">' if twin else ""
-    foot = f'<a href="{escaped(twin)}" type="application/json">This page as JSON</a>' if twin else ""
+    foot = (
+        f'<a href="{escaped(twin)}" type="application/json">This page as JSON</a>' if twin else ""
+    )
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -54,7 +54,7 @@ def frame(
         f'<header class="top"><a class="brand" href="/">roughly</a>'
         f'<nav aria-label="Pages"><ul>{entries}</ul></nav></header>\n'
         f'<main id="content" tabindex="-1">\n{content}\n</main>\n'
-        f'<footer>{foot}</footer>\n</body>\n</html>\n'
+        f"<footer>{foot}</footer>\n</body>\n</html>\n"
     )
 
 
