@@ -69,8 +69,8 @@ def add_distance(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the plan."""
     from roughly.hamming.design import check_bits, check_k
-    from roughly.hamming.plan import plan_object
-    from roughly.report.plan_lines import HEAD, cells, size, time
+    from roughly.hamming.plan import plan_object, size
+    from roughly.report.plan_lines import HEAD, cells, time
 
     documents, bits, k = arguments.documents, check_bits(arguments.bits), check_k(arguments.k)
     if arguments.key_bits or arguments.tables:

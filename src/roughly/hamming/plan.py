@@ -107,7 +107,7 @@ def plan_object(
     taken = cost(best, "elias-fano", documents)
     if memory_bytes is not None and taken.bytes > memory_bytes:
         raise ParameterError(
-            f"{name}: too little: {memory}, wanted {taken.bytes / 1e9:,.1f} GB for a {best.name}",
+            f"{name}: too little: {memory}, wanted {size(taken.bytes)} for a {best.name}",
             hint="split the simhashes among several machines",
         )
     designs = []
@@ -141,6 +141,14 @@ def plan_object(
         "recommended_bytes": round(taken.bytes),
         "recommended_seconds": taken.find_ns / 1e9,
     }
+
+
+def size(bytes_: float) -> str:
+    """Bytes: 1.5 GB."""
+    for unit, power in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if bytes_ >= power:
+            return f"{bytes_ / power:.1f} {unit}"
+    return f"{bytes_:.0f} B"
 
 
 def fewest_tables(bits: int, k: int, count: int, least_key_bits: int) -> tuple[int, list[int]]:

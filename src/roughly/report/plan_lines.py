@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from roughly.hamming.plan import size
+
 HEAD = [
     *("design", "tables", "fewest", "leading bits", "matches"),
     *("probes", "entries", "bytes each", "in all", "a query"),
@@ -39,14 +41,6 @@ def short(value: float) -> str:
         if value >= power:
             return f"{value / (power if unit != 'K' else 1024):.3g}{unit}"
     return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
-
-
-def size(bytes_: float) -> str:
-    """Bytes: 1.5 GB."""
-    for unit, power in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if bytes_ >= power:
-            return f"{bytes_ / power:.1f} {unit}"
-    return f"{bytes_:.0f} B"
 
 
 def time(seconds: float) -> str:

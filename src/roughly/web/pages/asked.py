@@ -17,9 +17,11 @@ MOST_CHARACTERS = 4000
 # Sweeps that a page offers; of more the latest.
 MOST_SWEEPS = 400
 
-_DATE = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?")
-# The dates of the states that were asked for last: a large corpus takes a while to look through.
+# What was asked for last, by corpus, state and period: of a large corpus all dates are many.
 _known: dict[tuple[str, str, str], list[str]] = {}
+_KEPT = 16
+
+_DATE = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?")
 
 
 def url_of(query: Query) -> str:
@@ -79,7 +81,7 @@ def sweeps_of(view: View, by: Period) -> list[str]:
     found = _known.get(key)
     if found is None:
         found = sweep_numbers(view.corpus.collection, by)[0]
-        if len(_known) >= 16:
+        if len(_known) >= _KEPT:
             _known.clear()
         _known[key] = found
     return found

@@ -12,7 +12,7 @@ from roughly.report.verdict import plural
 from roughly.web.pages.asked import MOST_CHARACTERS, PERIODS, period_of, url_of
 from roughly.web.pages.layout import address, document_link, frame
 from roughly.web.pages.page import Data, Page, Query, View
-from roughly.web.pages.trace import section, trace_data
+from roughly.web.pages.trace import compare_link, section, trace_data
 
 # Rows of the table of versions; of more, the latest are shown.
 _ROWS = 200
@@ -194,16 +194,8 @@ def _versions(versions: list[Data]) -> str:
         earlier = before.get(id(version))
         side = ""
         if earlier is not None and version["changed"]:
-            href = address(
-                "/compare",
-                {
-                    "a": earlier["id"],
-                    "a_date": earlier["date"],
-                    "b": version["id"],
-                    "b_date": version["date"],
-                },
-            )
-            side = f'<a href="{href}">beside the one before</a>'
+            pair = earlier["id"], earlier["date"], version["id"], version["date"]
+            side = compare_link(*pair, text="beside the one before")
         said = {None: "first seen", True: "changed", False: "the same"}[version["changed"]]
         rows.append(
             (

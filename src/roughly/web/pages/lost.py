@@ -359,7 +359,9 @@ def _rows(found: Data, listed: bool) -> str:
         asked = move.get("asked", move["old"])
         was = f'<span class="hint">asked for as {name(asked)}</span>' if asked != move["old"] else ""
         where = f"{document_link(move['new'])} {page_link(move['new'])}" if moved else ""
-        side = compare_link(move["old"], move["new"]) if moved else ""
+        side = ""
+        if moved:
+            side = compare_link(move["old"], move["from_date"], move["new"], move["to_date"])
         rows.append(
             (
                 badge(move["kind"]),

@@ -6,10 +6,10 @@ from __future__ import annotations
 from roughly.documents.file import printable
 from roughly.errors import ParameterError
 from roughly.hamming.design import LARGEST_BITS, LARGEST_K, check_bits, check_k
-from roughly.hamming.plan import plan_object
+from roughly.hamming.plan import plan_object, size
 from roughly.report.figure import table
 from roughly.report.markup import escaped
-from roughly.report.plan_lines import HEAD, cells, size, time
+from roughly.report.plan_lines import HEAD, cells, time
 from roughly.web.pages.layout import address, frame
 from roughly.web.pages.page import Data, Page, Query, View
 

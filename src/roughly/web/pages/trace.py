@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
 
 from roughly.corpus.lost import Trace
 from roughly.report.change_lines import certainty
@@ -86,7 +85,7 @@ def _step(step: Data) -> str:
         sure = certainty(step["moves"][0]["confidence"])
         body = f"<p>{badge('gone')} Nothing is {like}; confidence {sure}.</p>"
     else:
-        body = "".join(_place(move) for move in step["moves"])
+        body = "".join(_place(move, step) for move in step["moves"])
     others = step["alternatives"]
     if others:
         equal = others[0]["confidence"] >= step["moves"][0]["confidence"]
@@ -100,8 +99,8 @@ def _step(step: Data) -> str:
     return f"<li>{dates}{body}</li>"
 
 
-def _place(move: Data) -> str:
-    side = compare_link(move["old"], move["new"])
+def _place(move: Data, step: Data) -> str:
+    side = compare_link(move["old"], step["from_date"], move["new"], step["to_date"])
     return (
         f"<p>{badge(move['kind'])} {_BECAME[move['kind']]} {places([move['new']])}</p>"
         f'<p class="told">{evidence(move)}, confidence {certainty(move["confidence"])}. {side}</p>'
@@ -132,12 +131,7 @@ def page_link(url: str) -> str:
     return f'<a class="side" href="{address("/page", {"url": url})}" {said}>through time</a>'
 
 
-def compare_link(old: str, new: str) -> str:
+def compare_link(old: str, old_date: str, new: str, new_date: str, text: str = "") -> str:
     """To both side by side."""
-    href = address("/compare", {"a": old, "b": new})
-    return f'<a href="{href}">Side by side</a>' if old != new else ""
-
-
-def plain(value: Any) -> str:
-    """A cell: nothing for None."""
-    return "" if value is None else escaped(str(value))
+    given = {"a": old, "a_date": old_date, "b": new, "b_date": new_date}
+    return f'<a href="{address("/compare", given)}">{text or "Side by side"}</a>'

@@ -17,6 +17,7 @@ from roughly.clustering.sketching import Progress
 from roughly.corpus.corpus import Corpus
 from roughly.corpus.lost import Move, Trace
 from roughly.corpus.redirect import SERVERS, redirects_of, without_redirect
+from roughly.corpus.sweeps import sweep_numbers, two_of
 from roughly.web.job import write_json, write_text
 
 # Rows of a page.
@@ -35,19 +36,19 @@ def every_page(
 ) -> dict[str, Any]:
     """What became of every page between two sweeps: arguments `begin` and `end` (None for the last
     two), `by`, `exact`, `confidence` of redirects."""
-    by, end = arguments["by"], arguments["end"]
-    moves = corpus.moves(
-        arguments["begin"], end, by, exact=arguments["exact"], threads=1, progress=progress
-    )
+    by = arguments["by"]
+    begin, end = _dates(corpus, arguments)
+    moves = corpus.moves(begin, end, by, exact=arguments["exact"], threads=1, progress=progress)
     advance = progress("writing", 2 + len(SERVERS), "files")
     rows = [move.to_dict() for move in moves]
-    found = _listed(folder, rows)
+    dates = {"from_date": begin, "to_date": end}
+    found = _listed(folder, [row | dates for row in rows])
     advance(1)
     _write_lines(folder / MOVES, rows)
     advance(1)
     alive = corpus.urls(end, by)
     files = _redirects(folder, moves, arguments["confidence"], alive, advance)
-    return {"arguments": arguments, **found, **files}
+    return {"arguments": arguments | {"begin": begin, "end": end}, **found, **files}
 
 
 def listed_pages(
@@ -57,24 +58,26 @@ def listed_pages(
     sweeps alone."""
     urls: list[str] = arguments["urls"]
     by, exact = arguments["by"], arguments["exact"]
-    begin, end = arguments["begin"], arguments["end"]
+    begin = end = None
+    if (arguments["begin"], arguments["end"]) != (None, None):
+        begin, end = _dates(corpus, arguments)
     advance = progress("pages", len(urls), "pages")
     rows: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []
     moves: list[Move] = []
-    if begin is None and end is None:
+    if begin is None or end is None:
         traces = corpus.lost_each(urls, by, exact=exact, threads=1)
         for url, trace in zip(urls, traces, strict=True):
             own = [] if trace is None else trace.moves
             moves += own
-            rows += _rows(url, own, trace)
+            rows += _rows(url, own, {} if trace is None else _way(trace))
             lines += [{"asked": url} | row for row in ([] if trace is None else trace.rows())]
             advance(1)
     else:
         between = corpus.moves_of(urls, begin, end, by, exact=exact, threads=1)
         for url, found in zip(urls, between, strict=True):
             moves += found or []
-            rows += _rows(url, found or [], None)
+            rows += _rows(url, found or [], {"from_date": begin, "to_date": end})
             lines += [{"asked": url} | move.to_dict() for move in found or []]
             advance(1)
     advance = progress("writing", 2 + len(SERVERS), "files")
@@ -84,19 +87,31 @@ def listed_pages(
     advance(1)
     alive = corpus.urls(end, by)
     files = _redirects(folder, moves, arguments["confidence"], alive, advance)
-    shown = arguments | {"urls": len(urls)}
+    shown = arguments | {"urls": len(urls), "begin": begin, "end": end}
     return {"arguments": shown, **listed, **files}
 
 
-def _rows(url: str, moves: Sequence[Move], trace: Trace | None) -> list[dict[str, Any]]:
+def _dates(corpus: Corpus, arguments: dict[str, Any]) -> tuple[str, str]:
+    """Of the two sweeps that are meant."""
+    dates = sweep_numbers(corpus.collection, arguments["by"])[0]
+    begin, end = two_of(dates, arguments["begin"], arguments["end"])
+    return dates[begin], dates[end]
+
+
+def _way(trace: Trace) -> dict[str, Any]:
+    """When a page was last where it was, and where it is now."""
+    begin = trace.steps[0].from_date if trace.steps else trace.last_seen
+    return {"from_date": begin, "to_date": trace.latest}
+
+
+def _rows(url: str, moves: Sequence[Move], dates: dict[str, Any]) -> list[dict[str, Any]]:
     """Of a page that was asked for."""
     if not moves:
         nothing = Move(url, None, "gone", None, None, 0.0)
         return [nothing.to_dict() | {"asked": url, "kind": "unknown", "confidence": None}]
-    seen = {} if trace is None else {"last_seen": trace.last_seen, "steps": len(trace.steps)}
     return [
         asdict(move)
-        | seen
+        | dates
         | {"asked": url, "kind": "there" if move.new == move.old else move.kind}
         for move in moves
     ]
