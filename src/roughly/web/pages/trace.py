@@ -128,7 +128,7 @@ def page_link(url: str) -> str:
     """To one page through time."""
     # The name says which page: a list has many of these.
     said = f'aria-label="Through time: {escaped(url[:200])}"'
-    return f'<a class="side" href="{address("/page", {"url": url})}" {said}>through time</a>'
+    return f'<a class="onward" href="{address("/page", {"url": url})}" {said}>through time</a>'
 
 
 def compare_link(old: str, old_date: str, new: str, new_date: str, text: str = "") -> str:
