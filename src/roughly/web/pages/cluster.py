@@ -322,8 +322,9 @@ def _member(data: Data, member: Data) -> str:
         on = " checked" if data[key] and data[key]["row"] == member["row"] else ""
         label = f"Document {member['number']} as {key.upper()}"
         return (
-            f'<td><input type="radio" name="{key}" value="{member["row"]}" '
-            f'aria-label="{label}"{on}></td>'
+            f'<td class="choice"><label><input type="radio" name="{key}" '
+            f'value="{member["row"]}" aria-label="{label}"{on}>'
+            f'<span class="letter {key}" aria-hidden="true">{key.upper()}</span></label></td>'
         )
 
     kind = member["kind"]

@@ -15,10 +15,10 @@ import numpy as np
 from roughly.report import cluster_bars, cluster_page, cluster_plots
 from roughly.report.cluster_report import Bin, ClusterReport, Site, Step
 from roughly.report.figure import decimal, table
-from roughly.report.markup import name
+from roughly.report.markup import escaped, name
 from roughly.report.tally import KINDS
 from roughly.report.verdict import plural, share
-from roughly.web.pages.layout import address, document_link, frame
+from roughly.web.pages.layout import address, frame
 from roughly.web.pages.page import Data, Page, Query, View
 from roughly.web.pages.state import Cut, State, state_of
 
@@ -210,16 +210,17 @@ def cluster_table(clusters: Sequence[Data], asked: dict[str, object], by_simhash
     """Clusters as a table that leads to their pages."""
     rows = [
         (
-            document_link(each["representative"]),
-            each["date"] or '<span class="none">undated</span>',
             f'<a href="{address("/cluster/" + str(each["cluster"]), asked)}">'
-            f"{plural(each['size'], 'document')}</a>",
+            f"{name(each['representative'])}</a>",
+            escaped(each["date"] or "undated"),
+            f"{each['size']:,}",
             share(each["weakest_link"], 3),
         )
         for each in clusters
     ]
     weakest = "Weakest link, share of bits" if by_simhash else "Weakest link"
-    return table(("Representative", "Date", "Cluster", weakest), rows, words=2)
+    listed = table(("Representative", "Date", "Documents", weakest), rows, words=2)
+    return f'<div class="clusters">{listed}</div>'
 
 
 def _largest(data: Data) -> str:
