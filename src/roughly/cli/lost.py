@@ -169,9 +169,8 @@ def _written(rules: Redirects, moves: list[Move], least: float) -> str:
     vanished = len({move.old for move in moves if not move.reused})
     reasons = without_redirect(moves, rules, least)
     without = ", ".join(f"{count:,} {reason}" for count, reason in reasons)
-    return (
-        f"{counted(rules.count, 'redirect')} for {counted(vanished, 'page')} that vanished"
-        + (f"; none for pages: {without}" if without else "")
+    return f"{counted(rules.count, 'redirect')} for {counted(vanished, 'page')} that vanished" + (
+        f"; none for pages: {without}" if without else ""
     )
 
 

@@ -325,9 +325,7 @@ def compare_rows(collection: Collection, one: int, other: int) -> tuple[float, f
     return round(resemblance, 4), round(containment, 4)
 
 
-def compare_pairs(
-    collection: Collection, pairs: Rows, advance: Advance = no_advance
-) -> Floats:
+def compare_pairs(collection: Collection, pairs: Rows, advance: Advance = no_advance) -> Floats:
     """The same of many pairs of rows, one a line."""
     canonical = collection.hashes("canonical")
     found = np.ones((len(pairs), 2))

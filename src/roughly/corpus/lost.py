@@ -283,4 +283,13 @@ class _Walk:
         ]
 
 
-__all__ = ["Measuring", "Move", "Step", "Trace", "found_again", "lost_page", "lost_pages", "page_between"]
+__all__ = [
+    "Measuring",
+    "Move",
+    "Step",
+    "Trace",
+    "found_again",
+    "lost_page",
+    "lost_pages",
+    "page_between",
+]

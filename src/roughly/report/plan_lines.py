@@ -1,5 +1,5 @@
-"""A Hamming plan as cells of a table, for a terminal and for a page. Numbers are written as the 2007
-paper does: 8, 512, 256K."""
+"""A Hamming plan as cells of a table, for a terminal and for a page. Numbers are written as the
+2007 paper does: 8, 512, 256K."""
 
 from __future__ import annotations
 

@@ -78,11 +78,7 @@ class Job:
         plain = asdict(self)
         total = self.progress.total
         plain["share"] = (
-            1.0
-            if self.state == "done"
-            else min(1.0, self.progress.done / total)
-            if total
-            else None
+            1.0 if self.state == "done" else min(1.0, self.progress.done / total) if total else None
         )
         return plain
 

@@ -1,7 +1,7 @@
 """The process of one job: `python -m roughly.web.job_process FOLDER PARENT`.
 
-It reads what to do from the folder, tells there how far it is, and leaves there what it found or why
-it failed. It ends by itself if the process that started it is gone, or if it takes too long.
+It reads what to do from the folder, tells there how far it is, and leaves there what it found or
+why it failed. It ends by itself if the process that started it is gone, or if it takes too long.
 Nothing it does can change the corpus.
 """
 
@@ -80,9 +80,7 @@ def main(folder: Path, parent: int) -> int:
         from roughly.web.work import WORK
 
         corpus = Corpus(request["corpus"])
-        found = WORK[request["work"]](
-            corpus, request["arguments"], folder, Telling(folder).phase
-        )
+        found = WORK[request["work"]](corpus, request["arguments"], folder, Telling(folder).phase)
         write_json(folder / "result.json", found | {"corpus_state": state_of(corpus)})
     except RoughlyError as error:
         fail(folder, error.message, error.hint)

@@ -71,7 +71,7 @@ def html(found: Data) -> str:
     else:
         title = "How pages change"
         content = (
-            f'<section><p>The corpus has {plural(found["documents"], "document")}: this takes a'
+            f"<section><p>The corpus has {plural(found['documents'], 'document')}: this takes a"
             " while. It can be watched and stopped.</p>"
             f"{_form(found, 'Find out')}</section>"
         )
@@ -128,9 +128,7 @@ def summary_of(result: Data) -> Summary:
             Interval(**{key: value for key, value in each.items() if key in names})
             for each in result["intervals"]
         ],
-        survival=[
-            (each["date"], each["at_url"], each["anywhere"]) for each in result["survival"]
-        ],
+        survival=[(each["date"], each["at_url"], each["anywhere"]) for each in result["survival"]],
         of_pages=result["pages"],
         counted=result["pages_changed"],
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import pairwise
 
 from roughly.report import plot
 from roughly.report.change_plots import some, time_axis
@@ -189,7 +190,7 @@ def _plot(versions: list[Data]) -> str:
 def _versions(versions: list[Data]) -> str:
     shown = versions[-_ROWS:]
     rows = []
-    before = {id(later): earlier for earlier, later in zip(versions, versions[1:], strict=False)}
+    before = {id(later): earlier for earlier, later in pairwise(versions)}
     for version in reversed(shown):
         earlier = before.get(id(version))
         side = ""
@@ -209,9 +210,8 @@ def _versions(versions: list[Data]) -> str:
     head = ("Sweep", "What it is", "Resemblance", "To the first", "Words")
     cut = f"The latest {len(shown):,} of {len(versions):,}." if len(shown) < len(versions) else ""
     told = f'<p class="told">{cut}</p>' if cut else ""
-    return (
-        f'<section id="versions"><h2>Versions</h2>{told}{table(head, rows, words=2)}</section>'
-    )
+    shown_table = table(head, rows, words=2, label="Versions")
+    return f'<section id="versions"><h2>Versions</h2>{told}{shown_table}</section>'
 
 
 PAGES = (Page("/page", data, html),)

@@ -208,12 +208,16 @@ def _span(found: Data, place: str, default: str) -> str:
         f'<option value="{escaped(date)}">{escaped(date)}</option>'
         for date in reversed(found["sweeps"])
     )
-    return '<div class="row">' + "".join(
-        f'<div><label for="{place}-{which}">{title}</label>'
-        f'<select id="{place}-{which}" name="{which}"><option value="">{default}</option>'
-        f"{dates}</select></div>"
-        for which, title in (("from", "From the sweep of"), ("to", "to that of"))
-    ) + "</div>"
+    return (
+        '<div class="row">'
+        + "".join(
+            f'<div><label for="{place}-{which}">{title}</label>'
+            f'<select id="{place}-{which}" name="{which}"><option value="">{default}</option>'
+            f"{dates}</select></div>"
+            for which, title in (("from", "From the sweep of"), ("to", "to that of"))
+        )
+        + "</div>"
+    )
 
 
 def _confidence(place: str) -> str:
@@ -357,7 +361,9 @@ def _rows(found: Data, listed: bool) -> str:
         moved = move["new"] is not None and move["new"] != move["old"]
         reused = ' <span class="hint">another text is there</span>' if move["reused"] else ""
         asked = move.get("asked", move["old"])
-        was = f'<span class="hint">asked for as {name(asked)}</span>' if asked != move["old"] else ""
+        was = (
+            f'<span class="hint">asked for as {name(asked)}</span>' if asked != move["old"] else ""
+        )
         where = f"{document_link(move['new'])} {page_link(move['new'])}" if moved else ""
         side = ""
         if moved:
@@ -373,7 +379,8 @@ def _rows(found: Data, listed: bool) -> str:
             )
         )
     head = ("What became of it", "Page", "Where it is", "Resemblance", "Contained", "Confidence")
-    return f'<div class="moves">{table(head, rows, words=3)}</div>'
+    shown = table(head, rows, words=3, label="Pages")
+    return f'<div class="moves">{shown}</div>'
 
 
 def _share(value: float | None) -> str:

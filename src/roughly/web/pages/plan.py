@@ -1,4 +1,4 @@
-"""What an index of simhashes costs, in each design: a form, and the table of `roughly hamming plan`.
+"""What an index of simhashes costs in each design: a form, and what `roughly hamming plan` prints.
 Nothing of the corpus is read but how many documents it has."""
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _table(plan: Data) -> str:
     head = [name, "whose", bits, tables, fewest, *others]
     return (
         '<section id="designs"><h2>Designs</h2>'
-        f"{table([word.capitalize() for word in head], rows, words=3)}"
+        f"{table([word.capitalize() for word in head], rows, words=3, label='Designs')}"
         f'<p class="told">{_SAID}</p></section>'
     )
 

@@ -43,7 +43,7 @@ def html(found: Data) -> str:
             content += start_form("/simhash", {}, "Try again")
     else:
         content = (
-            f'<section><p>The corpus has {plural(found["documents"], "document")}: this takes a'
+            f"<section><p>The corpus has {plural(found['documents'], 'document')}: this takes a"
             " while. It can be watched and stopped.</p>"
             f"{start_form('/simhash', {}, 'Find out')}</section>"
         )

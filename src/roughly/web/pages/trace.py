@@ -79,7 +79,7 @@ def _standing(trace: Data) -> str:
 
 
 def _step(step: Data) -> str:
-    dates = f"<p class=\"made\">{name(step['from_date'])} to {name(step['to_date'])}</p>"
+    dates = f'<p class="made">{name(step["from_date"])} to {name(step["to_date"])}</p>'
     if step["moves"][0]["new"] is None:
         like = "enough like it" if step["alternatives"] else "like it"
         sure = certainty(step["moves"][0]["confidence"])

@@ -1,5 +1,5 @@
-"""How the pages of a corpus change, as plain data: numbers of every interval, and of the pages those
-that change most and those that left their URL."""
+"""How the pages of a corpus change, as plain data: numbers of every interval, and of the pages
+those that change most and those that left their URL."""
 
 from __future__ import annotations
 

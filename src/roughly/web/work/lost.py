@@ -27,7 +27,11 @@ MOST_PAGES = 1000
 
 KINDS = ("there", "same", "moved", "merged", "split", "gone", "reused", "unknown")
 # What a file of rules is called for each server.
-NAMES = {"nginx": "redirects.nginx.conf", "apache": "redirects.htaccess", "netlify": "redirects.txt"}
+NAMES = {
+    "nginx": "redirects.nginx.conf",
+    "apache": "redirects.htaccess",
+    "netlify": "redirects.txt",
+}
 MOVES = "moves.jsonl"
 
 
