@@ -123,7 +123,7 @@ class _Served:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         gate: Gate = scope["gate"]
-        scope["route"] = self._number
+        scope["counted"] = self._number
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         if method not in self._page.methods:
             check_method(scope, self._page.methods[0])
@@ -178,7 +178,7 @@ class _Metrics:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["route"] = self._metrics.routes["/metrics"]
+        scope["counted"] = self._metrics.routes["/metrics"]
         check_method(scope, "GET")
         kind = (b"content-type", b"text/plain; version=0.0.4; charset=utf-8")
         body = self._metrics.text().encode()
@@ -193,7 +193,7 @@ class _Description:
         self._body = msgspec.json.encode(description())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["route"] = self._number
+        scope["counted"] = self._number
         check_method(scope, "GET")
         await answer(send, self._body, JSON_HEADERS, method=scope["method"])
 

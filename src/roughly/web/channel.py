@@ -87,7 +87,7 @@ class Channel(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._frames = Frames()
-        self._number = 0
+        self._number = self._ones_number = 0
         # number -> what takes the answer, who waits for it, simhashes, since when
         self._asked: dict[int, tuple[_Take, list[asyncio.Future[Any]], int, float]] = {}
         # Simhashes that came one by one since the last frame.
@@ -95,6 +95,9 @@ class Channel(asyncio.Protocol):
         self._names: list[str | None] = []
         self._named = False
         self._futures: list[asyncio.Future[Any]] = []
+        # Whether a frame of such is with the writer. What comes meanwhile waits for its answer: so
+        # frames grow with the load, and all but the first few cost next to nothing.
+        self._ones_asked = False
         self._waiting = 0  # simhashes that were sent and not answered
         self.state: WriterState | None = None
         self.on_lost: Callable[[], None] = lambda: None
@@ -119,7 +122,7 @@ class Channel(asyncio.Protocol):
         self._names.append(name)
         self._named = self._named or name is not None
         self._futures.append(future)
-        if len(self._ones) == 1:
+        if len(self._ones) == 1 and not self._ones_asked:
             self._loop.call_soon(self._send_ones)
         return future
 
@@ -156,12 +159,15 @@ class Channel(asyncio.Protocol):
             )
 
     def _send_ones(self) -> None:
+        if self._ones_asked or not self._ones:
+            return
         ones, names, futures = self._ones, self._names, self._futures
         named, self._named = self._named, False
         self._ones, self._names, self._futures = [], [], []
         if self._transport is None:
             _fail(futures, _lost())
             return
+        self._ones_asked = True
         values = struct.pack(f"<{len(ones)}Q", *ones)
 
         def take(kind: int, payload: bytes) -> None:
@@ -179,6 +185,7 @@ class Channel(asyncio.Protocol):
         if named:
             kind, payload = NAMED, msgspec.msgpack.encode((values, names))
         self._ask(kind, payload, take, futures, len(futures))
+        self._ones_number = self._number
 
     def _ask(
         self,
@@ -202,6 +209,9 @@ class Channel(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         for kind, number, payload in self._frames.feed(data):
+            if number == self._ones_number:
+                self._ones_asked = False
+                self._send_ones()
             if kind == READY:
                 self.state = msgspec.msgpack.decode(payload, type=WriterState)
                 continue
@@ -216,6 +226,9 @@ class Channel(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         asked, self._asked = self._asked, {}
         self._transport, self.state, self._waiting = None, None, 0
+        self._ones_asked = False
+        _fail(self._futures, _lost())
+        self._ones, self._names, self._futures = [], [], []
         for _, futures, _, _ in asked.values():
             _fail(futures, _lost())
         self.on_lost()

@@ -65,6 +65,8 @@ async def read_body(receive: Receive, headers: Headers, limits: Limits) -> bytes
         body: bytes = message.get("body", b"")
         if message.get("more_body"):
             body = await _read_on(receive, body, limits)
+        elif len(body) > limits.body_bytes:
+            raise _too_large("body", limits.body_bytes)
     except HttpError as error:
         if error.code == "too_large" and b"expect" not in headers:
             await _drain(receive)

@@ -65,7 +65,7 @@ class Add:
         self._decoder = msgspec.json.Decoder(AddRequest)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["route"] = self._number
+        scope["counted"] = self._number
         check_method(scope, "POST")
         gate: Gate = scope["gate"]
         headers: Headers = scope["fields"]

@@ -102,7 +102,7 @@ class Service:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         gate: Gate = scope["gate"]
-        scope["route"] = self._number
+        scope["counted"] = self._number
         check_method(scope, self._endpoint.method)
         headers: Headers = scope["fields"]
         body = b""
@@ -147,7 +147,11 @@ class Service:
 def check_method(scope: Scope, wanted: str) -> None:
     """Raises for any other method; a HEAD is a GET whose body is left out."""
     if scope["method"] != wanted and (wanted, scope["method"]) != ("GET", "HEAD"):
-        raise HttpError("not_allowed", f"method: not allowed: {scope['method']}, wanted {wanted}")
+        raise HttpError(
+            "not_allowed",
+            f"method: not allowed: {scope['method']}, wanted {wanted}",
+            allow="GET, HEAD" if wanted == "GET" else wanted,
+        )
 
 
 def media_type(headers: Headers) -> str:

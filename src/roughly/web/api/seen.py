@@ -32,7 +32,7 @@ from roughly.web.api.endpoint import (
 )
 from roughly.web.channel import ROW, Channel
 from roughly.web.error import HttpError, plain
-from roughly.web.gate import JSON_HEADERS, SECURITY_HEADERS, Gate, Scope, Send, answer
+from roughly.web.gate import SECURITY_HEADERS, SHORT_HEADERS, Gate, Scope, Send, answer
 from roughly.web.limit import Headers, Receive, read_body
 from roughly.web.metric import NEW, SEEN, Metrics
 from roughly.web.seen_name import LONGEST_NAME
@@ -98,7 +98,7 @@ class Seen:
         self._tail_of: Any = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["route"] = self._number
+        scope["counted"] = self._number
         check_method(scope, "POST")
         gate: Gate = scope["gate"]
         headers: Headers = scope["fields"]
@@ -128,7 +128,7 @@ class Seen:
             made = await self._asked(channel, asked, scope, gate)
         else:
             raise unsupported(kind, True, f" or {OCTETS}")
-        await answer(send, made, JSON_HEADERS)
+        await answer(send, made, SHORT_HEADERS)
 
     async def _asked(self, channel: Channel, asked: SeenRequest, scope: Scope, gate: Gate) -> bytes:
         wanted_one(simhash=asked.simhash, simhashes=asked.simhashes, content=asked.content)
