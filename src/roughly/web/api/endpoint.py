@@ -71,10 +71,12 @@ class Endpoint:
     method: Literal["GET", "POST"]
     path: str  # as Starlette writes it
     asked: type[Asked]
-    answer: type[Answer]
-    run: Callable[[View, Any], Answer]
+    answer: type[msgspec.Struct]
+    run: Callable[[View, Any], Answer] | None  # None: an application of its own answers
     summary: str
     content: str | None = None  # the field that a body which is no JSON stands for
+    write: bool = False  # needs the token
+    octets: bool = False  # takes and gives 64-bit numbers too
 
     @property
     def route(self) -> str:
@@ -113,6 +115,7 @@ class Service:
     def _made(self, scope: Scope, headers: Headers, body: bytes) -> bytes:
         asked = self._asked(scope, headers, body)
         view = self._views.now()
+        assert self._endpoint.run is not None
         try:
             found = self._endpoint.run(view, asked)
         except RoughlyError as error:
