@@ -33,8 +33,9 @@ def frame(
 ) -> str:
     """A whole page. `content` is markup and opens with the page's h1; `here` is the entry of the
     navigation it belongs to, `twin` the address of its data as JSON, from `address`."""
+    current = ' aria-current="page"'
     entries = "".join(
-        f'<li><a href="{path}"{' aria-current="page"' if path == here else ""}>{text}</a></li>'
+        f'<li><a href="{path}"{current if path == here else ""}>{text}</a></li>'
         for path, text in NAVIGATION
     )
     loaded = "".join(f'<script type="module" src="{static(each)}"></script>\n' for each in scripts)
