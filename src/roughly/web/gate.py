@@ -37,7 +37,8 @@ _POLICY = (
 SECURITY_HEADERS = [
     (b"content-security-policy", _POLICY),
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
+    # "no-referrer" would have forms sent from the origin null; links outside say noreferrer.
+    (b"referrer-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
 # For programs that show a token: nothing of it can be shown in a page.
