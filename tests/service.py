@@ -1,5 +1,6 @@
 """A real service for tests: `roughly serve` as its own processes, on a free port."""
 
+import asyncio
 import contextlib
 import os
 import re
@@ -8,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -100,3 +102,25 @@ def service(corpus: Path, *options: str, token: str | None = TOKEN) -> Iterator[
             process.terminate()
             process.wait(60)
         process.stderr.close()
+
+
+class InProcess:
+    """Asks an application without a socket or a process; one request at a time."""
+
+    def __init__(self, app: object, address: str = "http://127.0.0.1") -> None:
+        self._app = app
+        self._address = address
+
+    def request(self, method: str, path: str, **options: Any) -> httpx.Response:
+        async def ask() -> httpx.Response:
+            transport = httpx.ASGITransport(app=self._app)  # type: ignore[arg-type]
+            async with httpx.AsyncClient(transport=transport, base_url=self._address) as client:
+                return await client.request(method, path, **options)
+
+        return asyncio.run(ask())
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("GET", path, **options)
+
+    def post(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("POST", path, **options)

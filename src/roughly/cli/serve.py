@@ -119,6 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         import httptools  # noqa: F401
+        import python_multipart  # noqa: F401
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
         import uvloop  # noqa: F401

@@ -20,10 +20,12 @@ from starlette.responses import FileResponse
 from starlette.routing import BaseRoute, Route, Router
 
 from roughly.errors import NotFoundError, RoughlyError
-from roughly.web.api import ENDPOINTS
+from roughly.web.api import ENDPOINTS, add, seen
 from roughly.web.api.endpoint import Service, check_method, query_fields
+from roughly.web.api.openapi import description
+from roughly.web.channel import Channel
 from roughly.web.error import HttpError, http_error
-from roughly.web.gate import JSON_HEADERS, SECURITY_HEADERS, Gate, Scope, Send, answer
+from roughly.web.gate import JSON_HEADERS, SECURITY_HEADERS, Application, Gate, Scope, Send, answer
 from roughly.web.limit import Headers, Limits, Receive, read_body
 from roughly.web.metric import PAGES as PAGE_ROUTE
 from roughly.web.metric import Metrics
@@ -47,23 +49,38 @@ def create_app(
     hosts: tuple[str, ...] = (),
     limits: Limits | None = None,
     metrics: Metrics | None = None,
+    channel: Channel | None = None,
     threads: int | None = None,
 ) -> Gate:
-    """The application of a corpus. It answers to addresses, to localhost and to `hosts`."""
+    """The application of a corpus. It answers to addresses, to localhost and to `hosts`; what
+    writes goes through the `channel`."""
     views = Views(corpus)
     if metrics is None:
         metrics = make_metrics()
-    routes: list[BaseRoute] = [
-        Route(each.path, Service(each, views, metrics.routes[each.route])) for each in ENDPOINTS
-    ]
-    routes.append(Route("/metrics", _Metrics(metrics)))
-    routes.append(Route("/static/{file}", _Static()))
+    exact: dict[str, Application] = {
+        "/metrics": _Metrics(metrics),
+        "/api/openapi.json": _Description(metrics),
+    }
+    routes: list[BaseRoute] = [Route("/static/{file}", _Static())]
+    for each in ENDPOINTS:
+        of_route = metrics.routes[each.route]
+        service: Application
+        if each is seen.ENDPOINT:
+            service = seen.Seen(channel, metrics, of_route)
+        elif each is add.ENDPOINT:
+            service = add.Add(channel, metrics, of_route)
+        else:
+            service = Service(each, views, of_route)
+        if "{" in each.path:
+            routes.append(Route(each.path, service))
+        else:
+            exact[each.path] = service
     number = metrics.routes[PAGE_ROUTE]
     # Twins first: a page's last parameter may take anything.
     routes += [Route(page.twin, _Served(page, views, number, twin=True)) for page in PAGES]
     routes += [Route(page.path, _Served(page, views, number, twin=False)) for page in PAGES]
     return Gate(
-        Router(routes, redirect_slashes=False, default=_unknown),  # type: ignore[arg-type]
+        _Entry(exact, Router(routes, redirect_slashes=False, default=_unknown)),  # type: ignore[arg-type]
         views,
         token=token,
         hosts=hosts,
@@ -76,8 +93,24 @@ def create_app(
 
 def make_metrics(file: Path | None = None, rows: int = 1) -> Metrics:
     """Counters for every route there is."""
-    routes = dict.fromkeys([*(each.route for each in ENDPOINTS), "/metrics"])
+    routes = dict.fromkeys([*(each.route for each in ENDPOINTS), "/metrics", "/api/openapi.json"])
     return Metrics(tuple(routes), file, rows)
+
+
+class _Entry:
+    """Finds who answers: most requests by their path alone."""
+
+    def __init__(self, exact: dict[str, Application], others: Application) -> None:
+        self._exact = exact
+        self._others = others
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        found = self._exact.get(scope["path"])
+        if found is None:
+            await self._others(scope, receive, send)
+        else:
+            scope["path_params"] = {}
+            await found(scope, receive, send)
 
 
 class _Served:
@@ -91,7 +124,7 @@ class _Served:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         gate: Gate = scope["gate"]
-        scope["route"] = self._number
+        scope["counted"] = self._number
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         if method not in self._page.methods:
             check_method(scope, self._page.methods[0])
@@ -162,11 +195,24 @@ class _Metrics:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["route"] = self._metrics.routes["/metrics"]
+        scope["counted"] = self._metrics.routes["/metrics"]
         check_method(scope, "GET")
         kind = (b"content-type", b"text/plain; version=0.0.4; charset=utf-8")
         body = self._metrics.text().encode()
         await answer(send, body, [*SECURITY_HEADERS, kind], method=scope["method"])
+
+
+class _Description:
+    """GET /api/openapi.json."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._number = metrics.routes["/api/openapi.json"]
+        self._body = msgspec.json.encode(description())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["counted"] = self._number
+        check_method(scope, "GET")
+        await answer(send, self._body, JSON_HEADERS, method=scope["method"])
 
 
 class _Static:

@@ -57,10 +57,16 @@ class ErrorAnswer(msgspec.Struct):
 
 class HttpError(Exception):
     """Ends a request with an error of that shape. `close`: the connection cannot be used again,
-    because not all of the request was read."""
+    because not all of the request was read. `allow`: the methods that a path has."""
 
     def __init__(
-        self, code: str, message: str, hint: str | None = None, *, close: bool = False
+        self,
+        code: str,
+        message: str,
+        hint: str | None = None,
+        *,
+        close: bool = False,
+        allow: str | None = None,
     ) -> None:
         super().__init__(message)
         self.status = CODES[code]
@@ -68,6 +74,7 @@ class HttpError(Exception):
         self.message = message
         self.hint = hint
         self.close = close
+        self._allow = allow
 
     def body(self) -> bytes:
         """The answer's body."""
@@ -80,6 +87,8 @@ class HttpError(Exception):
             found.append((b"www-authenticate", b"Bearer"))
         if self.status in (429, 503):
             found.append((b"retry-after", b"%d" % RETRY_SECONDS))
+        if self._allow is not None:
+            found.append((b"allow", self._allow.encode()))
         if self.close:
             found.append((b"connection", b"close"))
         return found

@@ -37,8 +37,15 @@ _POLICY = (
 SECURITY_HEADERS = [
     (b"content-security-policy", _POLICY),
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
+    # "no-referrer" would have forms sent from the origin null; links outside say noreferrer.
+    (b"referrer-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
+]
+# For programs that show a token: nothing of it can be shown in a page.
+SHORT_HEADERS = [
+    (b"content-type", b"application/json"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
 ]
 JSON_HEADERS = [
     *SECURITY_HEADERS,
@@ -86,7 +93,7 @@ class Gate:
         begin = time.perf_counter()
         self.metrics.begin()
         scope["gate"] = self
-        scope["route"] = self._other
+        scope["counted"] = self._other
         status = 499
 
         async def sending(message: Any) -> None:
@@ -114,7 +121,7 @@ class Gate:
             if status == 499:  # Nothing was sent yet.
                 await self._answer_error(scope, error, sending)
         finally:
-            self.metrics.end(scope["route"], status, time.perf_counter() - begin)
+            self.metrics.end(scope["counted"], status, time.perf_counter() - begin)
 
     def _checked(self, scope: Scope) -> Headers:
         """The headers, if the request may come in at all."""

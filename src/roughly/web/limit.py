@@ -69,6 +69,8 @@ async def read_body(receive: Receive, headers: Headers, limits: Limits) -> bytes
         if error.code == "too_large" and b"expect" not in headers:
             await _drain(receive)
         raise
+    if len(body) > limits.body_bytes:
+        raise _too_large("body", limits.body_bytes)
     encoding = headers.get(b"content-encoding")
     if encoding is None or encoding == b"identity":
         return body
@@ -102,8 +104,6 @@ async def _read_on(receive: Receive, first: bytes, limits: Limits) -> bytes:
             "send it faster, or in smaller pieces",
             close=True,
         ) from None
-    if size > limits.body_bytes:
-        raise _too_large("body", limits.body_bytes)
     return b"".join(parts)
 
 

@@ -25,7 +25,7 @@ import msgspec
 
 from roughly.documents.file import printable, reason
 from roughly.errors import DocumentError, ParameterError
-from roughly.web.setting import Setting, Start
+from roughly.web.setting import WRITER_SOCKET, Setting, Start
 
 # A process that dies as soon as it starts is started again more and more slowly.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 5.0
@@ -52,10 +52,17 @@ def serve(setting: Setting, say: Callable[[str], None]) -> int:
     check(setting)
     listener = _bound(setting.host, setting.port)
     with listener, tempfile.TemporaryDirectory(prefix="roughly-") as folder:
-        children = [
+        # Bound here, so that a writer that is started again listens where the last one did.
+        inside = socket.socket(socket.AF_UNIX)
+        children = []
+        if setting.token is not None:
+            inside.bind(os.path.join(folder, WRITER_SOCKET))
+            inside.listen(128)
+            children.append(_Child("roughly.web.writer", 0, inside.fileno()))
+        children += [
             _Child("roughly.web.worker", row, listener.fileno()) for row in range(setting.workers)
         ]
-        with _signals() as wake:
+        with inside, _signals() as wake:
             return _Supervisor(setting, folder, children, wake).run(
                 lambda: say(_where(listener, setting))
             )

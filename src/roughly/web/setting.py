@@ -14,6 +14,9 @@ import msgspec
 
 from roughly.web.limit import Limits
 
+# In the service's folder.
+WRITER_SOCKET = "writer"
+
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """All of it, as the supervisor knows it."""

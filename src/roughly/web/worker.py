@@ -18,8 +18,16 @@ import uvicorn
 
 from roughly.errors import RoughlyError
 from roughly.web.app import create_app, make_metrics
+from roughly.web.channel import Channel
 from roughly.web.connection import connection_class, sweep
-from roughly.web.setting import Start, receive_start, tell_ready, when_supervisor_ends
+from roughly.web.metric import LOST
+from roughly.web.setting import (
+    WRITER_SOCKET,
+    Start,
+    receive_start,
+    tell_ready,
+    when_supervisor_ends,
+)
 
 _SWEEP_SECONDS = 1.0
 
@@ -30,8 +38,16 @@ async def serve(start: Start) -> None:
     limits = setting.limits
     metrics = make_metrics(Path(start.folder) / "metrics", setting.workers)
     metrics.use_row(start.row)
+    channel = None
+    keeping = None
+    if setting.token is not None:
+        path = str(Path(start.folder) / WRITER_SOCKET)
+        channel = Channel(path, limits.waiting_simhashes, limits.work_seconds)
+        channel.on_lost = lambda: metrics.add(LOST, 1)
+        keeping = asyncio.create_task(channel.keep())
     app = create_app(
         setting.corpus,
+        channel=channel,
         token=setting.token,
         hosts=(setting.host, *setting.allow_hosts),
         limits=limits,
@@ -58,11 +74,13 @@ async def serve(start: Start) -> None:
     told = False
     while not serving.done():
         await asyncio.wait((serving,), timeout=0.02 if not told else _SWEEP_SECONDS)
-        if server.started and not told:
+        if server.started and not told and (channel is None or channel.state is not None):
             told = True
             tell_ready()
         sweep(server.server_state)
     await serving
+    if keeping is not None:
+        keeping.cancel()
 
 
 def main() -> int:

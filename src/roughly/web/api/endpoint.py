@@ -71,10 +71,12 @@ class Endpoint:
     method: Literal["GET", "POST"]
     path: str  # as Starlette writes it
     asked: type[Asked]
-    answer: type[Answer]
-    run: Callable[[View, Any], Answer]
+    answer: type[msgspec.Struct]
+    run: Callable[[View, Any], Answer] | None  # None: an application of its own answers
     summary: str
     content: str | None = None  # the field that a body which is no JSON stands for
+    write: bool = False  # needs the token
+    octets: bool = False  # takes and gives 64-bit numbers too
 
     @property
     def route(self) -> str:
@@ -100,7 +102,7 @@ class Service:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         gate: Gate = scope["gate"]
-        scope["route"] = self._number
+        scope["counted"] = self._number
         check_method(scope, self._endpoint.method)
         headers: Headers = scope["fields"]
         body = b""
@@ -113,6 +115,7 @@ class Service:
     def _made(self, scope: Scope, headers: Headers, body: bytes) -> bytes:
         asked = self._asked(scope, headers, body)
         view = self._views.now()
+        assert self._endpoint.run is not None
         try:
             found = self._endpoint.run(view, asked)
         except RoughlyError as error:
@@ -144,7 +147,11 @@ class Service:
 def check_method(scope: Scope, wanted: str) -> None:
     """Raises for any other method; a HEAD is a GET whose body is left out."""
     if scope["method"] != wanted and (wanted, scope["method"]) != ("GET", "HEAD"):
-        raise HttpError("not_allowed", f"method: not allowed: {scope['method']}, wanted {wanted}")
+        raise HttpError(
+            "not_allowed",
+            f"method: not allowed: {scope['method']}, wanted {wanted}",
+            allow="GET, HEAD" if wanted == "GET" else wanted,
+        )
 
 
 def media_type(headers: Headers) -> str:

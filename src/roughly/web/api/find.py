@@ -109,15 +109,15 @@ def run(view: View, asked: FindRequest) -> FindAnswer:
     found: Found = view.corpus.find(
         query,
         asked.url,
-        threshold=_ratio(asked.threshold),
-        containment=_ratio(asked.containment),
+        threshold=ratio(asked.threshold),
+        containment=ratio(asked.containment),
         direction=asked.direction,
         date=asked.date,
         limit=asked.limit,
         exact=asked.exact,
         method=asked.method,
         distance=asked.distance,
-        size_ratio=_ratio(asked.size_ratio),
+        size_ratio=ratio(asked.size_ratio),
         within=asked.within,
         category=asked.category,
         threads=1,
@@ -138,7 +138,7 @@ def run(view: View, asked: FindRequest) -> FindAnswer:
     )
 
 
-def _ratio(value: float | None) -> str | None:
+def ratio(value: float | None) -> str | None:
     """As it was written: 0.7 is 7/10."""
     return None if value is None else repr(value)
 

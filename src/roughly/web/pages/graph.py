@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from roughly.report.markup import escaped, line
+from roughly.report.markup import line
 from roughly.report.verdict import plural, share
 
 Places = npt.NDArray[np.float64]
@@ -101,6 +101,6 @@ def _node(node: dict[str, Any]) -> str:
     )
     chosen = f" {node['side']}" if node["side"] else ""
     return (
-        f'<a class="node{chosen}" href="{escaped(node["address"])}" '
+        f'<a class="node{chosen}" href="{node["address"]}" '
         f'aria-label="Show document {said}">{shape}</a>'
     )

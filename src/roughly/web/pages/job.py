@@ -114,7 +114,7 @@ def words(job: Data) -> str:
     return escaped(f"{now['phase']}: {done}; {duration(job['seconds'])} so far")
 
 
-# --- stopping, files, all of them ------------------------------------------------------------------
+# --- stopping, files, all of them -----------------------------------------------------------------
 
 
 def cancel(view: View, query: Query) -> Elsewhere:
@@ -152,8 +152,8 @@ def all_html(found: Data) -> str:
     )
     return frame(
         "Jobs",
-        '<h1>Jobs</h1><p class="told">Work that takes a while runs by itself and is kept for a day. '
-        f"Two can run at once.</p>{shown}",
+        '<h1>Jobs</h1><p class="told">Work that takes a while runs by itself, at most two at a time; '
+        f"what it found is kept for a day.</p>{shown}",
         twin="/jobs.json",
     )
 

@@ -36,21 +36,20 @@ def frame(
     scripts: Sequence[str] = (),
 ) -> str:
     """A whole page. `content` is markup and opens with the page's h1; `here` is the entry of the
-    navigation it belongs to, `twin` the address of its data as JSON."""
+    navigation it belongs to, `twin` the address of its data as JSON, from `address`."""
+    current = ' aria-current="page"'
     entries = "".join(
-        f'<li><a href="{path}"{" aria-current=page" if path == here else ""}>{text}</a></li>'
+        f'<li><a href="{path}"{current if path == here else ""}>{text}</a></li>'
         for path, text in NAVIGATION
     )
     loaded = "".join(f'<script type="module" src="{static(each)}"></script>\n' for each in scripts)
-    data = f'<link rel="alternate" type="application/json" href="{escaped(twin)}">' if twin else ""
-    foot = (
-        f'<a href="{escaped(twin)}" type="application/json">This page as JSON</a>' if twin else ""
-    )
+    data = f'<link rel="alternate" type="application/json" href="{twin}">' if twin else ""
+    foot = f'<a href="{twin}">This page as JSON</a>' if twin else ""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        '<meta name="referrer" content="no-referrer">\n'
+        '<meta name="referrer" content="same-origin">\n'
         f"<title>{escaped(title)} · roughly</title>\n"
         f'<link rel="icon" type="image/svg+xml" href="{static("icon.svg")}">\n'
         f'<link rel="stylesheet" href="{static("style.css")}">\n{data}\n{loaded}</head>\n<body>\n'
