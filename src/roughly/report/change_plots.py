@@ -54,7 +54,14 @@ def resemblance(changes: Changes) -> str:
         f"{percent(light, total)} of them are small changes, at 0.9 or more."
     )
     rows = [(_bin(n), f"{count:,}") for n, count in enumerate(counts)]
-    return figure("resemblance", title, drawn, caption, table(("Resemblance", "Versions"), rows))
+    return figure(
+        "resemblance", title, drawn, caption, _numbers(title, ("Resemblance", "Versions"), rows)
+    )
+
+
+def _numbers(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table that may be long, or wide: the keyboard can scroll it."""
+    return table(head, rows, label=f"{title}: the numbers")
 
 
 def _bin(n: int) -> str:
@@ -98,7 +105,7 @@ def survival(changes: Changes) -> str:
     ]
     head = ("Date", "At their URL", "Share", "Anywhere", "Share")
     caption = f"The {plural(whole, 'page')} of the first sweep, {name(points[0][0])}."
-    return figure("survival", title, drawn, caption, table(head, rows))
+    return figure("survival", title, drawn, caption, _numbers(title, head, rows))
 
 
 def _apart(lines: Sequence[plot.Line]) -> list[plot.Line]:
@@ -159,7 +166,7 @@ def births(changes: Changes) -> str:
             f'<figure id="births" class="bars"><h2>{title}</h2>{table(head, rows)}'
             f"<figcaption>{caption}</figcaption></figure>\n"
         )
-    return figure("births", title, drawn, caption, table(head, rows))
+    return figure("births", title, drawn, caption, _numbers(title, head, rows))
 
 
 def frequency(changes: Changes) -> str:
@@ -217,7 +224,8 @@ def fates(changes: Changes) -> str:
         f'<span class="item"><span class="key {hue}"></span>{word}</span>' for hue, word, _ in FATES
     )
     bars = table(("Interval", "Pages", '<span class="unseen">drawn</span>'), rows)
-    numbers = table(
+    numbers = _numbers(
+        "From sweep to sweep",
         ("Interval", *(word for _, word, _ in FATES), "Median resemblance of the changed"),
         [
             (

@@ -145,7 +145,9 @@ def leading(found: Distribution) -> str:
         f"Figure 2a of the paper: {plural(all_pairs, 'pair')} of neighbours in the order of their "
         f"numbers, of which {found.equal:,} are equal and not drawn."
     )
-    return figure("leading", title, drawn, caption, table(("Bit", "Pairs", "If random"), rows))
+    return figure(
+        "leading", title, drawn, caption, _numbers(title, ("Bit", "Pairs", "If random"), rows)
+    )
 
 
 def buckets(found: Distribution) -> str:
@@ -166,7 +168,12 @@ def buckets(found: Distribution) -> str:
     )
     rows = [(f"{bucket}", f"{count:,}") for bucket, count in enumerate(found.buckets)]
     caption = f"Figure 2b of the paper. Chance gives {found.bucket_expected:,.1f} to each."
-    return figure("buckets", title, drawn, caption, table(("Bucket", "Simhashes"), rows))
+    return figure("buckets", title, drawn, caption, _numbers(title, ("Bucket", "Simhashes"), rows))
+
+
+def _numbers(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A long table, which the keyboard can scroll."""
+    return table(head, rows, label=f"{title}: the numbers")
 
 
 def _precision_recall(points: Sequence[Point]) -> str:

@@ -184,7 +184,7 @@ class Jobs:
     def result(self, id: str) -> dict[str, Any]:
         """What a job that is done has found."""
         self.get(id)
-        found = read_json(self.directory / id / "result.json")
+        found: dict[str, Any] | None = read_json(self.directory / id / "result.json")
         if found is None:
             raise NotFoundError(f"job {id}: no result: it is not done", hint=f"see /jobs/{id}")
         return found

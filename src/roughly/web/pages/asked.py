@@ -4,7 +4,7 @@ so that whatever comes is refused in words."""
 from __future__ import annotations
 
 import re
-from typing import cast, get_args
+from typing import get_args
 
 from roughly.corpus.sweeps import UNDATED, Period, sweep_numbers
 from roughly.documents.file import printable
@@ -41,7 +41,7 @@ def period_of(query: Query) -> Period:
         raise ParameterError(
             f"by: unknown: {printable(by[:40])}, wanted one of {', '.join(PERIODS)}"
         )
-    return cast("Period", by)
+    return by
 
 
 def date_of(query: Query, name: str) -> str | None:

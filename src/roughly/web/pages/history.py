@@ -82,8 +82,9 @@ def _form(found: Data) -> str:
 def _history(history: Data) -> str:
     versions = history["versions"]
     return (
-        f'<p class="made page-name">{document_link(history["url"])}</p>{_facts(history)}'
-        f"{_strip(history)}{_plot(versions)}{section(history['trace'])}{_versions(versions)}"
+        f'<p class="page-name">{document_link(history["url"])}</p>{_facts(history)}'
+        f'<div class="figures">{_strip(history)}{_plot(versions)}</div>'
+        f"{section(history['trace'])}{_versions(versions)}"
     )
 
 
@@ -184,7 +185,7 @@ def _plot(versions: list[Data]) -> str:
     ]
     head = ("Sweep", "To the version before", "To the first")
     caption = "Estimated from sketches; 1 is the same text."
-    return figure("kept", title, drawn, caption, table(head, rows))
+    return figure("kept", title, drawn, caption, table(head, rows, label=f"{title}: the numbers"))
 
 
 def _versions(versions: list[Data]) -> str:

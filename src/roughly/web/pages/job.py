@@ -100,7 +100,7 @@ def section(job: Data) -> str:
     return (
         f'<section id="job" data-state="{job["state"]}" data-job="{path}.json"'
         f' data-place="{escaped(job["place"])}">'
-        f'<h2 role="status">{title}</h2>{body}</section>'
+        f'<div role="status"><h2>{title}</h2></div>{body}</section>'
     )
 
 
@@ -152,8 +152,8 @@ def all_html(found: Data) -> str:
     )
     return frame(
         "Jobs",
-        '<h1>Jobs</h1><p class="told">Work that takes a while runs by itself, at most two at a time; '
-        f"what it found is kept for a day.</p>{shown}",
+        '<h1>Jobs</h1><p class="told">Work that takes a while runs by itself, at most two at a'
+        f" time; what it found is kept for a day.</p>{shown}",
         twin="/jobs.json",
     )
 

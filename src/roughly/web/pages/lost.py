@@ -10,7 +10,6 @@ from roughly.corpus.redirect import SURE
 from roughly.corpus.sweeps import Period
 from roughly.errors import NotFoundError, ParameterError
 from roughly.report.change_lines import certainty
-from roughly.report.figure import table
 from roughly.report.markup import escaped, name
 from roughly.report.verdict import plural
 from roughly.web.job import read_json, state_of
@@ -28,7 +27,15 @@ from roughly.web.pages.asked import (
 from roughly.web.pages.job import begin, jobs_of
 from roughly.web.pages.layout import address, document_link, frame
 from roughly.web.pages.page import Data, Elsewhere, Page, Query, View
-from roughly.web.pages.trace import KINDS, badge, compare_link, page_link, section, trace_data
+from roughly.web.pages.trace import (
+    KINDS,
+    badge,
+    compare_link,
+    evidence,
+    page_link,
+    section,
+    trace_data,
+)
 from roughly.web.work.lost import MOST_PAGES, MOVES, ROWS, rows_file
 
 MOST_URLS = 10_000
@@ -151,8 +158,8 @@ def _answer(found: Data) -> str:
             '<button class="plain">Make a redirect of it</button></form>'
         )
     return (
-        f'<p class="made">{document_link(trace["url"])} {page_link(trace["url"])}</p>'
-        f"{section(trace)}{redirect}"
+        f'<p class="page-name">{document_link(trace["url"])} {page_link(trace["url"])}</p>'
+        f"{section(trace, redirect)}"
     )
 
 
@@ -167,7 +174,7 @@ def _many(found: Data) -> str:
         "</textarea></div>"
         '<div><label for="file">or a file of them</label>'
         '<input type="file" id="file" name="file" accept=".txt,.csv,text/plain"></div>'
-        f"{_span(found, 'list', 'follow each to the latest sweep')}"
+        f"{_span(found, 'list', ('where it was last seen', 'the latest'))}"
         f'<div class="row">{_confidence("list")}{_exact(found, "list")}'
         "<button>Find them</button></div></form></section>"
     )
@@ -186,7 +193,7 @@ def _every(found: Data) -> str:
         '<form class="fields" method="post" action="/lost">'
         f'<input type="hidden" name="all" value="1">'
         f'<input type="hidden" name="by" value="{found["by"]}">'
-        f"{_span(found, 'every', 'the last two')}"
+        f"{_span(found, 'every', ('the one before', 'the latest'))}"
         f'<div class="row">{_confidence("every")}{_exact(found, "every")}'
         "<button>Find all</button></div></form></section>"
     )
@@ -203,18 +210,19 @@ def _period(by: str, place: str) -> str:
     )
 
 
-def _span(found: Data, place: str, default: str) -> str:
+def _span(found: Data, place: str, defaults: tuple[str, str]) -> str:
     dates = "".join(
         f'<option value="{escaped(date)}">{escaped(date)}</option>'
         for date in reversed(found["sweeps"])
     )
+    fields = zip(("from", "to"), ("From the sweep of", "to that of"), defaults, strict=True)
     return (
         '<div class="row">'
         + "".join(
             f'<div><label for="{place}-{which}">{title}</label>'
             f'<select id="{place}-{which}" name="{which}"><option value="">{default}</option>'
             f"{dates}</select></div>"
-            for which, title in (("from", "From the sweep of"), ("to", "to that of"))
+            for which, title, default in fields
         )
         + "</div>"
     )
@@ -275,14 +283,13 @@ def result(view: View, query: Query) -> Data:
 def result_html(found: Data) -> str:
     """The same as a page."""
     place = f"/lost/{found['id']}"
-    listed = found["arguments"].get("urls") is not None
     stale = (
         '<p class="note">The corpus has changed since this was found.</p>' if found["stale"] else ""
     )
     return frame(
         found["title"],
         f"<h1>{escaped(found['title'])}</h1>{stale}{_facts(found)}{_downloads(found)}"
-        f"{_kinds(found, place)}{_rows(found, listed)}{_pages(found, place)}"
+        f"{_kinds(found, place)}{_rows(found)}{_pages(found, place)}"
         '<p class="told"><a href="/lost">Look for others</a></p>',
         here="/lost",
         twin=address(f"{place}.json", {"kind": found["kind"], "page": found["page"]}),
@@ -353,38 +360,30 @@ def _kinds(found: Data, place: str) -> str:
     )
 
 
-def _rows(found: Data, listed: bool) -> str:
+def _rows(found: Data) -> str:
     if not found["moves"]:
         return '<p class="none">None of these.</p>' if found["counts"] else ""
-    rows = []
-    for move in found["moves"]:
-        moved = move["new"] is not None and move["new"] != move["old"]
-        reused = ' <span class="hint">another text is there</span>' if move["reused"] else ""
-        asked = move.get("asked", move["old"])
-        was = (
-            f'<span class="hint">asked for as {name(asked)}</span>' if asked != move["old"] else ""
-        )
-        where = f"{document_link(move['new'])} {page_link(move['new'])}" if moved else ""
-        side = ""
-        if moved:
-            side = compare_link(move["old"], move["from_date"], move["new"], move["to_date"])
-        rows.append(
-            (
-                badge(move["kind"]),
-                f"{document_link(move['old'])} {page_link(move['old'])}{reused}{was}",
-                f"{where} {side}",
-                _share(move["resemblance"]),
-                _share(move["containment"]),
-                "" if move["confidence"] is None else certainty(move["confidence"]),
-            )
-        )
-    head = ("What became of it", "Page", "Where it is", "Resemblance", "Contained", "Confidence")
-    shown = table(head, rows, words=3, label="Pages")
-    return f'<div class="moves">{shown}</div>'
+    return f'<ul class="moves">{"".join(map(_row, found["moves"]))}</ul>'
 
 
-def _share(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
+def _row(move: Data) -> str:
+    asked = str(move.get("asked") or move["old"])
+    notes = ["another text is there now"] if move["reused"] else []
+    notes += [f"asked for as {name(asked)}"] if asked != move["old"] else []
+    hint = f'<span class="hint">{"; ".join(notes)}</span>' if notes else ""
+    where = told = ""
+    if move["new"] is not None:
+        told = f"{evidence(move)}, confidence {certainty(move['confidence'])}."
+        if move["new"] != move["old"]:
+            where = f'<p class="place">{document_link(move["new"])} {page_link(move["new"])}</p>'
+            dates = move["from_date"], move["to_date"]
+            told += " " + compare_link(move["old"], dates[0], move["new"], dates[1])
+    elif move["confidence"] is not None:
+        told = f"confidence {certainty(move['confidence'])}."
+    return (
+        f"<li><p>{badge(move['kind'])} {document_link(move['old'])} {page_link(move['old'])}{hint}"
+        f'</p>{where}<p class="told">{told}</p></li>'
+    )
 
 
 def _pages(found: Data, place: str) -> str:

@@ -69,6 +69,7 @@ def _result(result: Data) -> str:
         ("Without", f"{found.empty:,}", "documents without terms"),
         ("Spikes", f"{result['spike_count']:,}", f"of {BUCKETS} buckets"),
     ]
+    without = [Example(**each) for each in result["empty_examples"]]
     made = "" if result["stored"] else " The corpus keeps none: these were made of its text."
     return (
         '<dl class="facts">'
@@ -82,7 +83,7 @@ def _result(result: Data) -> str:
         '<a href="/plan">What an index of them costs</a></p>'
         f'<div class="figures">{leading(found)}{buckets(found)}</div>'
         f"{spike_section(found.spikes, result['spike_count'], examples, _named)}"
-        f"{empty_section(found.empty, [Example(**each) for each in result['empty_examples']])}"
+        f"{empty_section(found.empty, without, _named)}"
     )
 
 

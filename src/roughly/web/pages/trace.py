@@ -34,11 +34,11 @@ def trace_data(trace: Trace) -> Data:
     return asdict(trace) | {"still_there": trace.still_there, "found": trace.found}
 
 
-def section(trace: Data) -> str:
-    """What became of a page."""
+def section(trace: Data, more: str = "") -> str:
+    """What became of a page, and `more` below it."""
     steps = "".join(_step(step) for step in trace["steps"])
     way = f'<ol class="steps">{steps}</ol>' if steps else ""
-    return f'<section id="trace"><h2>{headline(trace)}</h2>{_standing(trace)}{way}</section>'
+    return f'<section id="trace"><h2>{headline(trace)}</h2>{_standing(trace)}{way}{more}</section>'
 
 
 def headline(trace: Data) -> str:
@@ -110,7 +110,7 @@ def _place(move: Data, step: Data) -> str:
 def evidence(move: Data) -> str:
     """What speaks for a move."""
     return (
-        f"resemblance {move['resemblance']:.3f}, {move['containment']:.0%} of the old text is there"
+        f"Resemblance {move['resemblance']:.3f}, {move['containment']:.0%} of the old text is there"
     )
 
 

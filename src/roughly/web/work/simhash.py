@@ -74,7 +74,7 @@ def simhashes(
         "weights": simhasher.parameters.weights,
         "stored": stored is not None,
         **_plain(found, collection, rows),
-        "empty_examples": [_example(collection, int(row)) for row in without],
+        "empty_examples": [example for _, example in _examples(collection, without.tolist())],
     }
 
 
@@ -85,9 +85,18 @@ def _plain(found: Distribution, collection: Collection, rows: npt.NDArray[np.int
     plain["spikes"] = plain["spikes"][:_SPIKES]
     for spike in plain["spikes"]:
         # Rows of the distribution are positions among the documents that are there.
-        spike["rows"] = [int(rows[position]) for position in spike["rows"]]
-        spike["examples"] = [_example(collection, row) for row in spike["rows"]]
+        found_at = [int(rows[position]) for position in spike["rows"]]
+        # A page that several sweeps have is shown once.
+        shown: dict[str, tuple[int, dict[str, Any]]] = {}
+        for row, example in _examples(collection, found_at):
+            shown.setdefault(example["id"], (row, example))
+        spike["rows"] = [row for row, _ in shown.values()]
+        spike["examples"] = [example for _, example in shown.values()]
     return plain
+
+
+def _examples(collection: Collection, rows: list[int]) -> list[tuple[int, dict[str, Any]]]:
+    return [(row, _example(collection, row)) for row in rows]
 
 
 def _example(collection: Collection, row: int) -> dict[str, Any]:
