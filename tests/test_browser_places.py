@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.hostile import HOSTILE
+from tests.optional import FULL
 
 if TYPE_CHECKING:
     from tests.browser import Visit
 
 pytest_plugins = ("tests.browser",)
 
-DEVICES = pytest.mark.parametrize("device", ["desk", "night", "phone"])
+DEVICES = pytest.mark.parametrize("device", ["desk", "night", "phone"] if FULL else ["phone"])
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -114,7 +115,7 @@ def test_downloads(desk: Visit) -> None:
     assert desk.faults == []
 
 
-@pytest.mark.parametrize("device", ["desk", "phone"])
+@DEVICES
 def test_a_list(device: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     visit: Visit = request.getfixturevalue(device)
     rows = moves(visit)["moves"]

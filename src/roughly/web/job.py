@@ -46,6 +46,7 @@ KEPT_BYTES = 1 << 30
 _KILL_SECONDS = 5.0
 
 _ID = re.compile(r"[0-9a-f]{32}")
+_NAME = 80  # characters of a file's name
 _FILE = re.compile(r"[a-z0-9]+([._-][a-z0-9]+)*")
 
 
@@ -193,7 +194,7 @@ class Jobs:
         """A file that a job has made beside its result."""
         self.result(id)
         path = self.directory / id / name
-        if not _FILE.fullmatch(name) or not path.is_file():
+        if len(name) > _NAME or not _FILE.fullmatch(name) or not path.is_file():
             raise NotFoundError(f"job {id}: no such file: {printable(name[:80])}")
         return path
 
