@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from roughly import Corpus
+from roughly.corpus import evidence
 from roughly.errors import NotFoundError, ParameterError
 from roughly.web.job import Jobs
 from roughly.web.pages import PAGES, changes, history, job, lost, plan, simhash
@@ -216,6 +217,26 @@ def test_moves_of_pages_are_those_of_all(view: View) -> None:
     assert there is not None
     assert [(move.old, move.new) for move in there] == [(A, A)]
     assert list(every) == [C]
+
+
+def test_progress_tells_of_every_page_twice(hostile: View, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In many small steps, whose sum is what was announced."""
+    monkeypatch.setattr(evidence, "_TOLD", 1)
+    told: list[int] = []
+    totals: list[int | None] = []
+
+    def progress(name: str, total: int | None, unit: str) -> Any:
+        totals.append(total)
+        return told.append
+
+    moves = hostile.corpus.moves(progress=progress)
+    # Ten pages in the first sweep.
+    assert (totals, sum(told)) == ([20], 20)
+    assert len([step for step in told if step]) > 5
+    told.clear()
+    assert hostile.corpus.changes(progress=progress).intervals[0].vanished == 7
+    assert (totals[1:], sum(told)) == ([20], 20)
+    assert moves == hostile.corpus.moves()
 
 
 def test_long_lists_are_shown_in_pages(

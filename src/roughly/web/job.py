@@ -18,6 +18,7 @@ import re
 import secrets
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -301,12 +302,15 @@ def _own_directory(directory: Path) -> None:
     for each in (directory.parent, directory):
         with contextlib.suppress(FileExistsError):
             each.mkdir(mode=0o700, parents=True)
-    found = directory.lstat()
-    if directory.is_symlink() or found.st_uid != os.getuid() or found.st_mode & 0o022:
-        raise DocumentError(
-            f"{printable(str(directory))}: cannot be used for jobs: others may write to it",
-            hint=f"name another directory in the environment variable {DIRECTORY}",
-        )
+        found = each.lstat()
+        mine = found.st_uid == os.getuid() and not found.st_mode & 0o022
+        # Where everybody may write, but nobody may replace what another has made.
+        shared = each == directory.parent and found.st_mode & stat.S_ISVTX
+        if not stat.S_ISDIR(found.st_mode) or not (mine or shared):
+            raise DocumentError(
+                f"{printable(str(each))}: cannot be used for jobs: others may write to it",
+                hint=f"name another directory in the environment variable {DIRECTORY}",
+            )
 
 
 def _begun(folder: Path) -> float:

@@ -83,8 +83,8 @@ def _history(history: Data) -> str:
     versions = history["versions"]
     return (
         f'<p class="page-name">{document_link(history["url"])}</p>{_facts(history)}'
-        f'<div class="figures">{_strip(history)}{_plot(versions)}</div>'
-        f"{section(history['trace'])}{_versions(versions)}"
+        f'{_strip(history)}<div class="figures">{_plot(versions)}{section(history["trace"])}</div>'
+        f"{_versions(versions)}"
     )
 
 

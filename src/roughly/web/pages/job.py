@@ -20,6 +20,8 @@ from roughly.web.work import WORK
 
 SCRIPT = "job.js"
 _WORDS = {"running": "running", "done": "done", "failed": "failed", "cancelled": "cancelled"}
+_KEPT = 8
+_made: dict[Any, Data] = {}
 _TYPES = {".jsonl": "application/x-ndjson; charset=utf-8"}
 
 
@@ -43,9 +45,20 @@ def outcome(view: View, work: str, arguments: Mapping[str, Any], direct: bool) -
     if job is not None and job.state == "done":
         return {"result": jobs.result(job.id), "job": None}
     if job is None and direct:
-        made = WORK[work](view.corpus, dict(arguments), Path(), no_progress)
-        return {"result": made, "job": None}
+        return {"result": _at_once(view, work, arguments), "job": None}
     return {"result": None, "job": None if job is None else job.to_dict()}
+
+
+def _at_once(view: View, work: str, arguments: Mapping[str, Any]) -> Data:
+    """What was found without a job is kept, for as long as not much else is asked."""
+    key = str(view.path), state_of(view.corpus), work, tuple(sorted(arguments.items()))
+    made = _made.get(key)
+    if made is None:
+        made = WORK[work](view.corpus, dict(arguments), Path(), no_progress)
+        if len(_made) >= _KEPT:
+            _made.clear()
+        _made[key] = made
+    return made
 
 
 # --- one job --------------------------------------------------------------------------------------
@@ -145,11 +158,10 @@ def all_html(found: Data) -> str:
         )
         for job in found["jobs"]
     ]
-    shown = (
-        table(("Work", "State", "Time"), rows, words=2)
-        if rows
-        else '<p class="none">There are none.</p>'
-    )
+    shown = '<p class="none">There are none.</p>'
+    if rows:
+        listed = table(("Work", "State", "Time"), rows, words=2, label="Jobs")
+        shown = f'<section id="jobs">{listed}</section>'
     return frame(
         "Jobs",
         '<h1>Jobs</h1><p class="told">Work that takes a while runs by itself, at most two at a'

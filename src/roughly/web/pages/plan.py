@@ -110,7 +110,7 @@ def _table(plan: Data) -> str:
         first, tables, fewest, bits, *others = map(escaped, cells(design, plan["documents"]))
         if design["design"] == plan["recommended"]:
             first = f'<strong>{first}</strong> <span class="hint">the one to take</span>'
-        whose = "of the 2007 paper" if design["origin"] == "paper" else "of this package"
+        whose = "the 2007 paper" if design["origin"] == "paper" else "roughly"
         rows.append((first, whose, bits, tables, fewest, *others))
     name, tables, fewest, bits, *others = HEAD
     head = [name, "whose", bits, tables, fewest, *others]

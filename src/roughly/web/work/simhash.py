@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _SPIKES = 20
 _EMPTY = 5
+_LOOKED_AT = 50
 # Documents whose simhashes are made, or read, between two words about it.
 _AT_ONCE = 1 << 12
 
@@ -68,13 +69,15 @@ def simhashes(
         advance(len(some))
     progress("distribution", None, "")
     found = distribution(values, empty)
-    without = rows[np.flatnonzero(empty)[:_EMPTY]]
+    without = rows[np.flatnonzero(empty)[:_LOOKED_AT]]
+    # A page that several sweeps have is shown once.
+    shown = {example["id"]: example for _, example in _examples(collection, without.tolist())}
     return {
         "features": simhasher.parameters.features,
         "weights": simhasher.parameters.weights,
         "stored": stored is not None,
         **_plain(found, collection, rows),
-        "empty_examples": [example for _, example in _examples(collection, without.tolist())],
+        "empty_examples": list(shown.values())[:_EMPTY],
     }
 
 
