@@ -115,4 +115,4 @@ def test_the_keyboard_reaches_everything(desk: Visit) -> None:
     window.keyboard.press("Enter")
     assert window.evaluate("document.activeElement.id") == "content"
     window.keyboard.press("Tab")
-    assert window.evaluate("document.activeElement.id") == "threshold"
+    assert window.evaluate("document.activeElement.id") == "threshold-slider"

@@ -284,7 +284,8 @@ def _facts(data: Data) -> str:
         told = of or "to the first document"
         facts.append(("Smallest resemblance", share(data["smallest_resemblance"], 3), told))
     if dates and data["pages"] == 1:
-        facts.append(("Dates", f"{len(set(dates)):,}", f"{min(dates)} to {max(dates)}"))
+        between = min(dates) if len(set(dates)) == 1 else f"{min(dates)} to {max(dates)}"
+        facts.append(("Dates", f"{len(set(dates)):,}", between))
     return "".join(
         f"<div><dt>{title}</dt><dd>{number}<small>{escaped(note)}</small></dd></div>"
         for title, number, note in facts
