@@ -1,5 +1,5 @@
-"""What every request passes: names, tokens, origins, limits, headers and the one shape of errors; in
-one process, without a socket."""
+"""What every request passes: names, tokens, origins, limits, headers and the one shape of errors;
+in one process, without a socket."""
 
 import asyncio
 import gzip
