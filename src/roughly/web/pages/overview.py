@@ -32,14 +32,14 @@ def data(view: View, query: Query) -> Data:
     """What the overview shows at a threshold."""
     state = state_of(view)
     cut = state.cut(query.get("threshold"), query.get("distance"))
-    with state.lock:
+    with state.lock:  # What is made at the first request is made once.
         of_all = _of_all(state)
+        of_position, names, documents = state.sites
     sizes, counts = np.unique(cut.sizes, return_counts=True)
     kinds: dict[str, int] = {}
     of_sites: list[Data] = []
     identical, all_sites = cut.only_identical(), 0
     if len(cut.first):
-        of_position, names, documents = state.sites
         all_sites = int((documents > 0).sum())  # removed documents may have had others
         kinds, chosen = cut.by_kind(of_position, _SITES)
         of_sites = [
