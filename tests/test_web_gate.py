@@ -1,5 +1,5 @@
-"""What every request passes: names, tokens, origins, limits, headers and the one shape of errors; in
-one process, without a socket."""
+"""What every request passes: names, tokens, origins, limits, headers and the one shape of errors;
+in one process, without a socket."""
 
 import asyncio
 import gzip
@@ -99,7 +99,7 @@ def test_every_answer_has_the_security_headers(client: InProcess) -> None:
         assert policy.startswith("default-src 'none'; script-src 'self'")
         assert "unsafe" not in policy and "frame-ancestors 'none'" in policy
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,11 @@ class State:
         """The rows of some documents."""
         return self.corpus.outcome.order[positions].astype(np.int64)
 
+    def resemblances(self, pairs: Numbers) -> npt.NDArray[np.float64]:
+        """What sketches say of some pairs of documents."""
+        with self.lock:  # The sketches are opened once, for all thresholds.
+            return self._made.resemblances(pairs)
+
     def documents(self, positions: Numbers) -> list[NamedDocument]:
         """Some documents, by id and date."""
         return named_documents(self.corpus.collection, self.rows(positions))
