@@ -24,6 +24,8 @@ pytest_plugins = ("tests.browser",)
 
 DEVICES = pytest.mark.parametrize("device", ["desk", "night", "phone"] if FULL else ["phone"])
 
+only_full = pytest.mark.skipif(not FULL, reason="some seconds of a browser each")
+
 
 @pytest.fixture(scope="module", autouse=True)
 def jobs_directory(tmp_path_factory: pytest.TempPathFactory) -> Any:
@@ -95,6 +97,7 @@ def test_every_lost_page(device: str, request: pytest.FixtureRequest) -> None:
     assert window.locator(".moves > li").count() == data["counts"]["gone"]
 
 
+@only_full
 def test_downloads(desk: Visit) -> None:
     found = moves(desk)
     window = desk.open(f"/lost/{found['id']}")
@@ -141,6 +144,7 @@ def test_a_list(device: str, request: pytest.FixtureRequest, tmp_path: Path) -> 
     visit.check("lost-list")
 
 
+@only_full
 def test_an_empty_list_is_told(desk: Visit) -> None:
     window = desk.open("/lost")
     window.get_by_role("button", name="Find them").click()
@@ -290,6 +294,7 @@ def test_a_job_is_watched_and_cancelled(
     visit.check("jobs")
 
 
+@only_full
 def test_a_job_that_goes_on_leads_to_its_result(desk: Visit, jobs_directory: Path) -> None:
     _, pid = frozen_job(desk, jobs_directory, "0.25")
     os.kill(pid, signal.SIGCONT)
@@ -298,6 +303,7 @@ def test_a_job_that_goes_on_leads_to_its_result(desk: Visit, jobs_directory: Pat
     assert desk.faults == []
 
 
+@only_full
 def test_a_job_that_was_killed_is_told(desk: Visit, jobs_directory: Path) -> None:
     _, pid = frozen_job(desk, jobs_directory, "0.3")
     os.kill(pid, signal.SIGKILL)
@@ -325,6 +331,7 @@ def test_without_scripts(plain: Visit, jobs_directory: Path) -> None:
     assert plain.faults == []
 
 
+@only_full
 def test_too_many_jobs_are_refused(desk: Visit, jobs_directory: Path) -> None:
     for confidence in ("0.45", "0.5"):
         frozen_job(desk, jobs_directory, confidence)
@@ -350,6 +357,7 @@ def test_by_keyboard(desk: Visit) -> None:
     assert desk.faults == []
 
 
+@only_full
 def test_hostile_pages_through_time(desk: Visit) -> None:
     from urllib.parse import quote
 

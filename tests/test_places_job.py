@@ -72,6 +72,10 @@ def test_a_job_ends_with_its_result(jobs: Jobs, corpus: Path) -> None:
     told = json.loads((jobs.directory / job.id / "progress.json").read_text())
     # Three pages of the first sweep, each looked for twice.
     assert told == {"phase": "pages", "done": 6, "total": 6, "unit": "pages"}
+    assert jobs.file(job.id, "result.json").is_file()
+    for name in ("..", "../lock", "/etc/passwd", "", ".hidden", "a/b", "none.txt", "x" * 5000):
+        with pytest.raises(NotFoundError, match="no such file"):
+            jobs.file(job.id, name)
 
 
 def test_the_same_work_is_one_job(jobs: Jobs) -> None:
@@ -198,14 +202,6 @@ def test_no_such_job(jobs: Jobs, id: str) -> None:
     for asked in (jobs.get, jobs.cancel, jobs.result):
         with pytest.raises(NotFoundError, match="not known"):
             asked(id)
-
-
-def test_no_such_file(jobs: Jobs) -> None:
-    job = ended(jobs, begin(jobs).id)
-    for name in ("..", "../lock", "/etc/passwd", "", ".hidden", "a/b", "none.txt", "x" * 5000):
-        with pytest.raises(NotFoundError, match="no such file"):
-            jobs.file(job.id, name)
-    assert jobs.file(job.id, "result.json").is_file()
 
 
 def test_nobody_guesses_an_id(corpus: Path, tmp_path: Path) -> None:

@@ -379,11 +379,11 @@ def _row(move: Data) -> str:
             dates = move["from_date"], move["to_date"]
             told += " " + compare_link(move["old"], dates[0], move["new"], dates[1])
     elif move["confidence"] is not None:
-        told = f"confidence {certainty(move['confidence'])}."
-    return (
-        f"<li><p>{badge(move['kind'])} {document_link(move['old'])} {page_link(move['old'])}{hint}"
-        f'</p>{where}<p class="told">{told}</p></li>'
-    )
+        told = f"Confidence {certainty(move['confidence'])}."
+    page = f"{document_link(move['old'])} {page_link(move['old'])}"
+    if move["kind"] == "unknown":
+        page = name(move["old"])
+    return f'<li><p>{badge(move["kind"])} {page}{hint}</p>{where}<p class="told">{told}</p></li>'
 
 
 def _pages(found: Data, place: str) -> str:
