@@ -3,7 +3,8 @@
 Every set of FOLDER (ROUGHLY_TRUTH, or ../shared/truth): pairs with labels, where precision, recall,
 F1 and exact sets are scored on the half of the pairs that the threshold was not chosen on; and the
 sets that say something else (licences, moves, HTML), each with its own figures. Beside roughly
-stand the exact ceiling and the peers. What is not there is left out and said to be; nothing is copied.
+stand the exact ceiling and the peers. What is not there is left out and said to be; nothing is
+copied.
 """
 
 import argparse

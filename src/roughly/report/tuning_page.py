@@ -57,11 +57,17 @@ def _pairs(found: Tuning) -> str:
             plot.Column(each.threshold, end, each.here, f"{each.threshold:.2f}: {each.here:,}")
             for each, end in zip(found.levels, ends, strict=True)
         ],
-        (found.advice.threshold, f"take {decimal(found.advice.threshold)}"),
+        _mark(found),
     )
     rows = [(f"{each.threshold:.2f}", f"{each.here:,}") for each in found.levels]
     caption = "Where few pairs lie, a slightly other threshold changes little."
     return figure("pairs", title, drawn, caption, table(("From", "Pairs"), rows))
+
+
+def _mark(found: Tuning) -> tuple[float, str] | None:
+    """Labelled pairs may advise a threshold that lies below what was looked at."""
+    threshold = found.advice.threshold
+    return (threshold, f"take {decimal(threshold)}") if threshold >= found.floor else None
 
 
 def _merged(found: Tuning) -> str:
@@ -90,7 +96,7 @@ def _merged(found: Tuning) -> str:
             )
             for label, hue in named
         ],
-        (found.advice.threshold, f"take {decimal(found.advice.threshold)}"),
+        _mark(found),
     )
     rows = [
         (f"{each.threshold:.2f}", f"{each.documents:,}", f"{each.surplus:,}")

@@ -13,13 +13,14 @@ from itertools import pairwise
 from typing import Any
 
 from roughly.simhashing.evaluation import Share
-from roughly.tuning.curve import Point, best
+from roughly.tuning.curve import Point, Width, best
 from roughly.tuning.level import Level
 
 DEFAULT = 0.5
 _FROM, _TO = 0.3, 0.9
 _FEW = 0.02  # of all pairs: so few that it does not matter
 _FEW_LABELS = 50
+_CLEARLY = 0.01  # more F1
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Advice:
         return asdict(self)
 
 
-def by_labels(points: Sequence[Point]) -> Advice:
+def by_labels(points: Sequence[Point], widths: Sequence[Width] = ()) -> Advice:
     """Where F1 is best."""
     chosen = best(points)
     if chosen.precision is None or chosen.recall is None or not chosen.true:
@@ -47,7 +48,18 @@ def by_labels(points: Sequence[Point]) -> Advice:
     return Advice(
         chosen.threshold,
         f"best F1 on the labelled pairs, {chosen.f1:.3f}: precision {_interval(chosen.precision)},"
-        f" recall {_interval(chosen.recall)}{few}",
+        f" recall {_interval(chosen.recall)}{few}{_better(chosen, widths)}",
+    )
+
+
+def _better(chosen: Point, widths: Sequence[Width]) -> str:
+    """Another width, where it is clearly better."""
+    other = max(widths, key=lambda each: each.best.f1, default=None)
+    if other is None or other.best.f1 < chosen.f1 + _CLEARLY:
+        return ""
+    return (
+        f"; shingles of -w {other.w} reach {other.best.f1:.3f}, at threshold"
+        f" {other.best.threshold:g}"
     )
 
 
@@ -71,7 +83,8 @@ def by_gap(levels: Sequence[Level]) -> Advice:
     enough = max(least, int(_FEW * pairs))
     chosen = min(
         (each for each in around if around[each] <= enough),
-        key=lambda each: (abs(each - DEFAULT), each),
+        # Of two that are as near, the one that merges less.
+        key=lambda each: (round(abs(each - DEFAULT), 6), -each),
     )
     share = 100 * around[chosen] / pairs
     return Advice(

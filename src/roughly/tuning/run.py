@@ -123,6 +123,7 @@ def tune(
     )
     counted = levels(found)
     measured = curve(found, labels) if labels else []
+    by_width = widths(found, labels, sketcher) if labels else []
     groups = found.outcome.groups
     return Tuning(
         len(found.segment),
@@ -135,9 +136,9 @@ def tune(
         counted,
         examples(found, sketcher, thresholds(found.floor), each, draw),
         measured,
-        widths(found, labels, sketcher) if labels else [],
+        by_width,
         predictions(found.segment.size, total),
-        by_labels(measured) if measured else by_gap(counted),
+        by_labels(measured, by_width) if measured else by_gap(counted),
         found.phases,
         found.skipped,
     )
