@@ -85,10 +85,13 @@ def score(pairs: PairSet, method: Levels) -> Score:
     dups = [pairs.dup[part] for part in parts]
     at = range(len(method.labels))
     by_half: list[list[Cells]] = [[], []]
+    # Counted by half and label at once: a set may have millions of pairs, few of which are said.
+    kind = (2 * half + pairs.dup).astype(np.uint8)
+    copies = np.bincount(kind, minlength=4)[1::2].tolist()
     for level in at:
-        said = method.said(level)
-        for number, part in enumerate(parts):
-            by_half[number].append(cells(said[part], dups[number]))
+        said = np.bincount(kind[method.said(level)], minlength=4).reshape(2, 2).tolist()
+        for number, (wrong, right) in enumerate(said):
+            by_half[number].append(Cells(right, wrong, copies[number] - right))
     whole = [
         Cells(*(getattr(one, name) + getattr(two, name) for name in ("right", "wrong", "missed")))
         for one, two in zip(*by_half, strict=True)

@@ -18,7 +18,7 @@ from roughly.cli.options import (
     ratio,
 )
 from roughly.cli.options import seed as seed_of
-from roughly.cli.output import say, say_reading
+from roughly.cli.output import counted, say, say_reading
 from roughly.documents.file import printable
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ examples:
 
 Labels are lines of JSON with the ids of two documents: {"a": ID, "b": ID,
 "label": true}. Exit status: 0 done, 2 error."""
+
+_SHOWN = 90  # letters of a name or a text in a line
 
 
 def add_parser(subparsers: Any) -> None:
@@ -213,12 +215,12 @@ def _example_lines(example: Example) -> Iterator[str]:
     compared = example.comparison
     yield (
         f"  {compared.resemblance:.3f} (estimated {example.estimate:.3f})"
-        f"  {printable(example.a.id)[:60]}  {printable(example.b.id)[:60]}"
+        f"  {printable(example.a.id)[:_SHOWN]}"
     )
+    yield f"{'':27}{printable(example.b.id)[:_SHOWN]}"
     if example.shared:
-        many = len(compared.passages)
-        noun = "passage" if many == 1 else "passages"
-        yield f"        {many} shared {noun}, the longest: {printable(example.shared)[:100]}"
+        said = f"{counted(len(compared.passages), 'shared passage')}, the longest: "
+        yield f"        {said}{printable(example.shared)[:_SHOWN]}"
     else:
         yield "        no shared passage"
 

@@ -18,7 +18,7 @@ from roughly.tuning.level import Level
 
 DEFAULT = 0.5
 _FROM, _TO = 0.3, 0.9
-_FEW = 0.02  # of all pairs: so few that it does not matter
+_FEW = 0.05  # of all pairs: so few that it does not matter
 _FEW_LABELS = 50
 _CLEARLY = 0.01  # more F1
 
@@ -80,7 +80,7 @@ def by_gap(levels: Sequence[Level]) -> Advice:
     if not around:
         return Advice(DEFAULT, "the levels that were looked at do not reach it; the default")
     least = min(around.values())
-    enough = max(least, int(_FEW * pairs))
+    enough = max(2 * least, int(_FEW * pairs))
     chosen = min(
         (each for each in around if around[each] <= enough),
         # Of two that are as near, the one that merges less.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from roughly import _core
 from roughly.comparison import Comparison, compare
 from roughly.documents.file import Document
 from roughly.tuning.level import by_level
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _LONGEST_BYTES = 4 << 20
 _TRIES = 3  # drawn for each pair that is wanted, for some are too long
 _EXCERPT = 300
+_LOOKED_AT_BYTES = 8000  # of a passage, markup included
 
 
 class _Drawn(NamedTuple):
@@ -48,9 +50,10 @@ class Example:
         if not passages:
             return ""
         longest = max(passages, key=lambda each: each.tokens)
-        raw = self.a.text_utf8[longest.a_start : longest.a_end]
-        words = raw[: 4 * _EXCERPT].decode("utf-8", "ignore").split()
-        text = " ".join(words)
+        raw = self.a.text_utf8[longest.a_start : longest.a_end][:_LOOKED_AT_BYTES]
+        if self.a.html:
+            raw = _core.html_text(raw)
+        text = " ".join(raw.decode("utf-8", "ignore").split())
         return text if len(text) <= _EXCERPT else text[:_EXCERPT] + "…"
 
     def to_dict(self) -> dict[str, Any]:
