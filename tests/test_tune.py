@@ -230,15 +230,26 @@ def test_nothing_to_go_by() -> None:
 # --- predictions ----------------------------------------------------------------------------------
 
 
+def test_predicted_size_is_that_of_sketches() -> None:
+    stream = random.Random(5)
+    texts = [" ".join(words(n, stream.randrange(50, 3000))) for n in range(60)]
+    whole = roughly.Sketcher().sketch_batch(texts)
+    sizes = np.array([each.size for each in whole], dtype=np.uint32)
+    kept = sum(map(len, whole))
+    found = {each.select: each for each in predictions(sizes, 60)}
+    assert found["adaptive:200"].bytes == pytest.approx(8 * kept, rel=0.05)
+    assert level(sizes.astype(np.int64), 200).tolist() == [each.level for each in whole]
+
+
 def test_predictions() -> None:
-    """Of 100 documents of 1,000 shingles, adaptive:200 keeps every eighth, 125 of each."""
+    """Of 100 documents of 1,000 shingles, adaptive:200 keeps every fourth, 250 of each."""
     size = np.full(100, 1000, dtype=np.uint32)
-    assert level(np.array([200, 201, 1000, 1601]), 200).tolist() == [0, 1, 3, 4]
+    assert level(np.array([1, 399, 400, 1000, 1600]), 200).tolist() == [0, 0, 1, 2, 3]
     found = {each.select: each for each in predictions(size, 500)}
-    assert found["adaptive:200"].bytes == 500 * 125 * 8
+    assert found["adaptive:200"].bytes == 500 * 250 * 8
     assert found["all"].bytes == 500 * 1000 * 8 and found["all"].error == 0.0
-    # 166 samples of 1,333: 1.96 * sqrt(0.25 / 166) is 0.076, a little less for so large a part.
-    assert found["adaptive:200"].error == pytest.approx(0.073, abs=0.006)
+    # 333 samples of 1,333: 1.96 * sqrt(0.25 / 333) is 0.054, times sqrt(3 / 4) for a quarter seen.
+    assert found["adaptive:200"].error == pytest.approx(0.0465, abs=0.003)
     errors = [each.error for each in found.values()]
     assert errors == sorted(errors, reverse=True)
     assert predictions(np.zeros(3, dtype=np.uint32), 3) == []

@@ -1,8 +1,8 @@
 """What other sketches would cost and tell: bytes, and how wide an interval to expect.
 
-Predicted from the documents' sizes alone. A sketch adaptive:T keeps every 2^i-th shingle, i so that
-at most T are left, give or take chance; two documents of n shingles that resemble at r have
-2n / (1 + r) different ones, of which as large a part is seen.
+Predicted from the documents' sizes alone. A sketch adaptive:T keeps every 2^i-th shingle, by chance,
+i so that T to 2T are left; two documents of n shingles that resemble at r have 2n / (1 + r)
+different ones, of which as large a part is seen.
 """
 
 from __future__ import annotations
@@ -55,9 +55,11 @@ def predictions(size: npt.NDArray[np.uint32], documents: int) -> list[Prediction
 
 
 def level(size: npt.NDArray[np.int64], target: int) -> npt.NDArray[np.int64]:
-    """The smallest i with which at most `target` of so many shingles are expected to be kept."""
-    over = np.maximum(size / target, 1.0)
-    return np.ceil(np.log2(over)).astype(np.int64)
+    """The smallest i with size < target * 2^(i + 1), docs/algorithm.md."""
+    found = np.zeros(len(size), dtype=np.int64)
+    while (above := size >= target << (found + 1)).any():
+        found += above
+    return found
 
 
 def _error(size: int, level: int) -> float:
