@@ -96,7 +96,7 @@ def score(pairs: PairSet, method: Levels) -> Score:
         Cells(*(getattr(one, name) + getattr(two, name) for name in ("right", "wrong", "missed")))
         for one, two in zip(*by_half, strict=True)
     ]
-    chosen = [max(at, key=lambda level, own=own: (own[level].f1, -level)) for own in by_half]
+    chosen = [_best(own) for own in by_half]
     scored = [by_half[1][chosen[0]], by_half[0][chosen[1]]]
     units = []
     sets = []
@@ -122,6 +122,14 @@ def score(pairs: PairSet, method: Levels) -> Score:
             for label, each in zip(method.labels, whole, strict=True)
         ),
     )
+
+
+def _best(found: Sequence[Cells]) -> int:
+    """The level with the best F1; of many that are as good the middle one, which is the likeliest
+    to be as good elsewhere."""
+    most = max(each.f1 for each in found)
+    best = [level for level, each in enumerate(found) if each.f1 == most]
+    return best[len(best) // 2]
 
 
 def _by_unit(said: Flags, dup: Flags, unit: Integers) -> Integers:

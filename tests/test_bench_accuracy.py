@@ -70,13 +70,13 @@ def halves(first: list[float], second: list[float], dups: str) -> tuple[PairSet,
 
 
 def test_thresholds_are_scored_on_the_other_half() -> None:
-    """On the first half 0.6 is best (0.5 would be wrong once), and there it is perfect; on the
-    second half it misses one of two. On the second 0.3 is best, which errs once on the first."""
+    """On the first half all above 0.5 is perfect up to 0.6, which misses one of two on the second;
+    on the second all above 0.1 up to 0.3, which errs once on the first."""
     pairs, shares = halves([0.6, 0.7, 0.5], [0.3, 0.8, 0.1], "110110")
     method = by_share("tiny", shares, 0.5)
     found = score(pairs, method)
-    assert sorted(found.levels) == ["0.11", "0.51"]  # the lowest that are perfect there
-    # 0.51 on the second half: 0.8 is right, 0.3 is missed. 0.11 on the first: 0.5 is wrong.
+    assert sorted(found.levels) == ["0.21", "0.56"]  # of 0.11 to 0.3, of 0.51 to 0.6 the middle
+    # 0.56 on the second half: 0.8 is right, 0.3 is missed. 0.21 on the first: 0.5 is wrong.
     assert found.precision == pytest.approx((1 + 2 / 3) / 2)
     assert found.recall == pytest.approx((1 / 2 + 1) / 2)
     assert found.f1 == pytest.approx((2 / 3 + 4 / 5) / 2)
