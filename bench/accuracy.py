@@ -37,7 +37,7 @@ def of_pairs(documents: Documents) -> tuple[Section, list[Score]]:
     asked: list[Levels] = [
         *methods(documents, WIDTHS),
         by_share(
-            f"short family, w={chosen.short} below {chosen.below}",
+            f"short family, {chosen.name}",
             chosen.resemblance(documents),
             0.5,
         ),
@@ -125,11 +125,17 @@ def main(argv: Sequence[str] | None = None) -> int:
                 session.add(section)
         else:
             print(f"bench: {name}: not in the folder, left out", file=sys.stderr)
-    if arguments.html and found:
+    status = session.finish(arguments.json, arguments.record)
+    if found:
         record = machine.machine()
         versions = f"{record['cpu']}, {record['date']}, commit {str(record['git_commit'])[:12]}"
-        arguments.html.write_text(accuracy_page.page(found, versions), "utf-8")
-    return session.finish(arguments.json, arguments.record)
+        page = accuracy_page.page(found, versions)
+        if arguments.html:
+            arguments.html.write_text(page, "utf-8")
+        if arguments.record and status == 0:
+            name = f"{machine.file_name(record)}-accuracy.html"
+            (arguments.record / name).write_text(page, "utf-8")
+    return status
 
 
 def _others() -> dict[str, Callable[[Path], list[Section]]]:

@@ -153,33 +153,40 @@ def verified(exact: Floats, estimate: Floats) -> Floats:
 class Family:
     """The rule for short documents: those under twice `below` tokens are shingled with the short
     width too, and a pair is judged by it if the shorter one has fewer than `below` and the longer
-    one fewer than twice as many; all others by w. The short width's resemblance is brought to w's
-    scale, so that one threshold means as many edits in both families."""
+    one fewer than twice as many; all others by w. Two further forms of it, to compare with."""
 
     below: int
     short: int
 
+    @property
+    def name(self) -> str:
+        return f"w={self.short} below {self.below}"
+
     def judged(self, documents: Documents) -> Flags:
         """Pairs that are judged by the short width."""
-        tokens = documents.tokens()
-        one, two = tokens[documents.pairs.a], tokens[documents.pairs.b]
+        one, two = self._tokens(documents)
         found: Flags = (np.minimum(one, two) < self.below) & (np.maximum(one, two) < 2 * self.below)
         return found
 
-    def resemblance(self, documents: Documents, w: int = W, select: str = "all") -> Floats:
-        short = at_width(documents.resemblance(self.short, select), self.short, w)
-        return np.where(self.judged(documents), short, documents.resemblance(w, select))
+    def resemblance(self, documents: Documents, w: int = W) -> Floats:
+        short = documents.resemblance(self.short)
+        return np.where(self.judged(documents), short, documents.resemblance(w))
 
-    def raw(self, documents: Documents, w: int = W) -> Floats:
-        """The same, but as DESIGN first had it: the short width's own scale, and nothing where the
-        two have no family in common."""
-        tokens = documents.tokens()
-        one, two = tokens[documents.pairs.a], tokens[documents.pairs.b]
+    def apart(self, documents: Documents, w: int = W) -> Floats:
+        """Short documents without shingles of w: they resemble no long one."""
+        one, two = self._tokens(documents)
         apart = (np.minimum(one, two) < self.below) & (np.maximum(one, two) >= 2 * self.below)
-        found = np.where(
-            self.judged(documents), documents.resemblance(self.short), documents.resemblance(w)
-        )
-        return np.where(apart, 0.0, found)
+        return np.where(apart, 0.0, self.resemblance(documents, w))
+
+    def scaled(self, documents: Documents, w: int = W) -> Floats:
+        """The short width's resemblance brought to w's scale: as many edits, spread by chance, for
+        one threshold in both families."""
+        short = at_width(documents.resemblance(self.short), self.short, w)
+        return np.where(self.judged(documents), short, documents.resemblance(w))
+
+    def _tokens(self, documents: Documents) -> tuple[Integers, Integers]:
+        tokens = documents.tokens()
+        return tokens[documents.pairs.a], tokens[documents.pairs.b]
 
 
 def at_width(share: Floats, short: int, w: int) -> Floats:

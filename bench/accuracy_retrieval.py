@@ -54,7 +54,8 @@ def spdx(folder: Path, widths: Sequence[int], family: Family) -> Section:
         (f"exact containment, w={W}", documents.containment()),
         (f"roughly estimate, {SELECT}", estimate),
         ("roughly verified", verified(exact, estimate)),
-        (f"short family {family.short} below {family.below}", family.resemblance(documents)),
+        (f"short family, {family.name}", family.resemblance(documents)),
+        (f"short family, {family.name}, scaled", family.scaled(documents)),
         (f"roughly containment, {SELECT}", documents.containment(select=SELECT)),
     ]
     found = datasketch_resemblance(documents, W)
@@ -126,28 +127,21 @@ def spdx_html(folder: Path) -> Section:
 
 def html_pages(folder: Path) -> Section:
     """Pages whose bodies people copied out by hand: is the body in the page's canonical form?"""
-    pages = rows(folder / "pages.jsonl.gz")
-    section = Section("html_pages", "how much of a body taken out by hand the canonical form has")
-    table = []
-    for source in sorted({page["source"] for page in pages}):
-        some = [page for page in pages if page["source"] == source]
-        bodies = [page.get("body") or page.get("expected") or "" for page in some]
-        kinds = ["text" if page.get("body") else "html" for page in some]
-        found = np.array(
-            [
-                _contained(body, kind, page["html"])
-                for body, kind, page in zip(bodies, kinds, some, strict=True)
-            ]
-        )
-        table.append((source, len(some), float(found.mean()), reaching(found, 0.9)))
-    section.tables.append(Table(("source", "pages", "mean containment", "at 0.9"), table))
+    pages = [page for page in rows(folder / "pages.jsonl.gz") if page.get("body")]
+    section = Section("html_pages", f"{len(pages)} pages whose bodies were taken out by hand")
+    html = tokens([page["html"] for page in pages], "html")
+    body = tokens([page["body"] for page in pages], "text")
+    found = np.array(
+        [
+            roughly.containment(b" ".join(one).decode(), b" ".join(two).decode(), W, "text")
+            for one, two in zip(body, html, strict=True)
+        ]
+    )
+    section.results += [
+        Result("of a body in the page's canonical form, mean", 100 * float(found.mean()), "%"),
+        Result("bodies of which nine tenths are there", 100 * reaching(found, 0.9), "%"),
+    ]
     return section
-
-
-def _contained(body: str, kind: str, page: str) -> float:
-    one, two = (tokens([each], as_) for each, as_ in ((body, kind), (page, "html")))
-    joined = [b" ".join(each[0]).decode() for each in (one, two)]
-    return roughly.containment(joined[0], joined[1], W, "text")
 
 
 def tokens(texts: Sequence[str], content_type: str) -> list[list[bytes]]:

@@ -164,10 +164,11 @@ def test_family() -> None:
     some = documents((nine, NUMBERS, True), (nine, twenty, False), (NUMBERS, NUMBERS + " x", True))
     rule = Family(10, 1)
     assert rule.judged(some).tolist() == [True, False, False]
-    found = rule.resemblance(some)
-    assert found[0] == pytest.approx(at_width(np.array([9 / 10]), 1, 5)[0])
-    assert found[1:].tolist() == some.resemblance(5)[1:].tolist()
-    assert rule.raw(some).tolist() == pytest.approx([9 / 10, 0.0, 6 / 7])
+    # By five: ten words twice and one more have eleven different shingles, ten and one more seven.
+    assert rule.resemblance(some).tolist() == pytest.approx([9 / 10, 5 / 11, 6 / 7])
+    assert rule.apart(some).tolist() == pytest.approx([9 / 10, 0.0, 6 / 7])
+    scaled = at_width(np.array([9 / 10]), 1, 5)[0]
+    assert rule.scaled(some).tolist() == pytest.approx([scaled, 5 / 11, 6 / 7])
 
 
 def test_scale_of_widths() -> None:
@@ -239,7 +240,8 @@ def test_missing_sets_are_said(truth: Path) -> None:
 def test_it_runs(
     truth: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accuracy_choice, "FAMILIES", accuracy_choice.FAMILIES[:1])
+    for name in ("FAMILIES", "FORMS"):
+        monkeypatch.setattr(accuracy_choice, name, getattr(accuracy_choice, name)[:1])
     page, figures = tmp_path / "page.html", tmp_path / "figures.json"
     words = ["--truth", str(truth), "--html", str(page), "--json", str(figures)]
     assert accuracy.main(words) == 0
