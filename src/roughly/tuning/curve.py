@@ -18,7 +18,7 @@ import pyarrow as pa
 from roughly.clustering.sketches import Sketches
 from roughly.documents.file import printable
 from roughly.errors import DocumentError
-from roughly.simhashing.evaluation import LabelledPair, Share, share
+from roughly.simhashing.evaluation import LabelledPair, Share, f1, share
 from roughly.sketcher import Sketcher
 
 if TYPE_CHECKING:
@@ -47,11 +47,7 @@ class Point:
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of both."""
-        if self.precision is None or self.recall is None or not self.true:
-            return 0.0
-        p, r = self.precision.value, self.recall.value
-        return 2 * p * r / (p + r)
+        return f1(self.precision, self.recall)
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "f1": self.f1}
