@@ -11,6 +11,7 @@ from roughly.report.markup import escaped
 
 _HUES = ("s2", "s5", "s1", "s3")
 _CURVES = ("exact shingles, w=1", "roughly verified", "simhash of terms", "banded MinHash 256, w=5")
+_SHORTER = {"exact shingles": "exact", "datasketch MinHash": "datasketch", "short family": "short"}
 
 
 def page(found: Sequence[tuple[str, Sequence[Score]]], versions: str) -> str:
@@ -49,6 +50,8 @@ def _f1(name: str, scores: Sequence[Score]) -> str:
         kind = _kind(each.method)
         said = f"{each.method}: F1 {each.f1:.3f} ({each.low:.3f} to {each.high:.3f})"
         label = each.method.removeprefix("exact ").removeprefix("roughly ")
+        for long, brief in _SHORTER.items():
+            label = label.replace(long, brief)
         hue = "ours" if kind == "roughly" else "paper"
         groups.setdefault(kind, []).append(plot.Row(label, each.f1, hue, said, each.f1 == best))
     title = f"{escaped(name)}: F1"
@@ -67,7 +70,11 @@ def _curves(name: str, scores: Sequence[Score]) -> str:
     for each in scores:
         if each.method not in _CURVES:
             continue
-        points = sorted({(recall, precision, label) for label, precision, recall in each.curve})
+        # Where many levels have one recall, the line goes down through them.
+        points = sorted(
+            {(recall, precision, label) for label, precision, recall in each.curve},
+            key=lambda point: (point[0], -point[1]),
+        )
         dots = [
             plot.Dot(recall, precision, f"{each.method} at {label}: {precision:.3f}, {recall:.3f}")
             for recall, precision, label in points
@@ -82,7 +89,7 @@ def _curves(name: str, scores: Sequence[Score]) -> str:
         f"{name}: precision against recall",
         "Each line is a method, each dot one of its levels.",
         plot.Axis("recall", 0, 1),
-        plot.Axis("precision", 0, 1.4),
+        plot.Axis("precision", 0, 1.65),
         drawn,
     )
     caption = "On all pairs: each dot is one level."

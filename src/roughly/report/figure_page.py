@@ -29,7 +29,7 @@ def figure_page(
         style=style,
         generator=" ".join(made.split()[:2]),
         made=made,
-        title=f"{line(title, 80)}: {headline}",
+        title=f"{line(title, 80)}: {headline}" if title else headline,
         source=f" · {name(title)}" if title else "",
         headline=headline,
         facts="\n".join(
