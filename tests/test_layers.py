@@ -26,7 +26,7 @@ LAYERS = [
     {"comparison", "condition", "hamming", "verification"},
     {"search"},
     {"clustering"},
-    {"corpus"},
+    {"corpus", "tuning"},
     {"deduplication"},
     {"report"},
     {""},
