@@ -96,11 +96,12 @@ def serving(corpus: Path, workers: int, *options: str) -> Iterator[Running]:
             if not line:
                 raise RuntimeError(said)
             said += line
+        # Whatever else it says must not fill the pipe.
+        threading.Thread(target=process.stderr.read, daemon=True).start()
         yield Running(int(found[1]), process.pid)
     finally:
         process.terminate()
         process.wait()
-        process.stderr.close()
 
 
 @contextlib.contextmanager

@@ -7,6 +7,8 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -52,7 +54,7 @@ def make_corpus(path: Path) -> Path:
 class Service:
     """A service that runs."""
 
-    def __init__(self, process: subprocess.Popen[str], address: str) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], address: str) -> None:
         self.process = process
         self.address = address
 
@@ -83,25 +85,27 @@ def service(corpus: Path, *options: str, token: str | None = TOKEN) -> Iterator[
     environment = {key: value for key, value in os.environ.items() if key != "ROUGHLY_TOKEN"}
     if token is not None:
         environment["ROUGHLY_TOKEN"] = token
-    process = subprocess.Popen(
-        [sys.executable, "-m", "roughly", "serve", str(corpus), "--port", "0", *options],
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    )
-    assert process.stderr is not None
-    try:
-        said = ""
-        while not (found := re.search(r"at (http://\S+?)/ ", said)):
-            line = process.stderr.readline()
-            assert line, f"the service ended: {said}"
-            said += line
-        yield Service(process, found[1])
-    finally:
-        if process.poll() is None:
-            process.terminate()
-            process.wait(60)
-        process.stderr.close()
+    words = [sys.executable, "-m", "roughly", "serve", str(corpus), "--port", "0", *options]
+    # A file, not a pipe: nobody reads while the service runs.
+    with tempfile.TemporaryFile("w+") as told:
+        process = subprocess.Popen(words, stderr=told, env=environment)
+        try:
+            end = time.monotonic() + 120
+            while True:
+                told.seek(0)
+                said = told.read()
+                if found := re.search(r"at (http://\S+?)/ ", said):
+                    break
+                assert process.poll() is None and time.monotonic() < end, said
+                time.sleep(0.05)
+            yield Service(process, found[1])
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait(60)
+            told.seek(0)
+            said = told.read()
+            assert "Traceback" not in said, said
 
 
 class InProcess:

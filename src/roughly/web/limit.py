@@ -22,6 +22,8 @@ Headers = dict[bytes, bytes]
 # What is read and thrown away of a body that is refused, so that the sender comes to read why.
 _DRAINED_BYTES = 1 << 26
 _DRAIN_SECONDS = 2.0
+# A compressed body from this size on is unpacked in a thread: others must not wait for it.
+_LARGE_BYTES = 1 << 14
 # Parts of a gzip file; what is behind each is copied, so very many would take very long.
 _MEMBERS = 64
 
@@ -80,6 +82,8 @@ async def read_body(receive: Receive, headers: Headers, limits: Limits) -> bytes
             f"content-encoding: unknown: {encoding.decode('latin-1')!r}, wanted gzip",
             "send the body as it is, or compressed with gzip",
         )
+    if len(body) > _LARGE_BYTES:
+        return await asyncio.to_thread(unpacked, body, limits.unpacked_bytes)
     return unpacked(body, limits.unpacked_bytes)
 
 

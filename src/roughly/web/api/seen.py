@@ -8,7 +8,8 @@ many connections ask at the same moment goes to the writer as one question.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -37,6 +38,7 @@ from roughly.web.limit import Headers, Receive, read_body
 from roughly.web.metric import NEW, SEEN, Metrics
 from roughly.web.seen_name import LONGEST_NAME
 
+T = TypeVar("T")
 Hex = Annotated[str, msgspec.Meta(pattern="^[0-9A-Fa-f]{1,16}$")]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_NAME // 4)]
 OCTETS = "application/octet-stream"
@@ -47,6 +49,7 @@ _OCTET_HEADERS = [
 ]
 # Documents up to this size are hashed in the event loop: it takes less than to change threads.
 _SMALL_BYTES = 1 << 15
+_SHORT_LIST = 1000
 # What nearly every request is; the rest goes through the decoder, which says what is wrong.
 _PLAIN = re.compile(rb'\s*\{\s*"simhash"\s*:\s*"([0-9A-Fa-f]{1,16})"\s*\}\s*')
 _ROWS = np.dtype([("position", "<i8"), ("simhash", "<u8"), ("distance", "u1")])
@@ -117,11 +120,12 @@ class Seen:
             await answer(send, out, _OCTET_HEADERS)
             return
         if kind == "application/json":
-            match = _PLAIN.fullmatch(body)
+            match = _PLAIN.fullmatch(body) if len(body) < _SMALL_BYTES else None
             if match is not None:
                 made = await self._one(channel, int(match[1], 16), None, None)
             else:
-                made = await self._asked(channel, decoded(self._decoder, body), scope, gate)
+                asked = await self._decoded(body, scope, gate)
+                made = await self._asked(channel, asked, scope, gate)
         elif kind in CONTENT_TYPES:
             asked = converted(query_fields(scope["query_string"]), SeenRequest)
             asked.content = Raw(body, CONTENT_TYPES[kind])
@@ -129,6 +133,13 @@ class Seen:
         else:
             raise unsupported(kind, True, f" or {OCTETS}")
         await answer(send, made, SHORT_HEADERS)
+
+    async def _decoded(self, body: bytes, scope: Scope, gate: Gate) -> SeenRequest:
+        def made() -> SeenRequest:
+            found: SeenRequest = decoded(self._decoder, body)
+            return found
+
+        return made() if len(body) <= _SMALL_BYTES else await gate.work(scope, made)
 
     async def _asked(self, channel: Channel, asked: SeenRequest, scope: Scope, gate: Gate) -> bytes:
         wanted_one(simhash=asked.simhash, simhashes=asked.simhashes, content=asked.content)
@@ -142,8 +153,7 @@ class Seen:
                 return b'{"seen":false,"match":null,"distance":null,"position":null,' + self._tail
             return await self._one(channel, simhash, asked.id, simhash)
         _alone(asked.id, "id", "simhash")
-        assert asked.simhashes is not None
-        return await self._listed(channel, asked.simhashes, asked.ids, gate)
+        return await self._listed(channel, asked, scope, gate)
 
     async def _one(
         self, channel: Channel, simhash: int, name: str | None, told: int | None
@@ -181,21 +191,22 @@ class Seen:
         return found
 
     async def _listed(
-        self,
-        channel: Channel,
-        simhashes: list[str | None],
-        names: list[str | None] | None,
-        gate: Gate,
+        self, channel: Channel, asked: SeenRequest, scope: Scope, gate: Gate
     ) -> bytes:
+        """The answer for a list; long ones are read and told in a thread."""
+        assert asked.simhashes is not None
+        simhashes, names = asked.simhashes, asked.ids
         _check_count(len(simhashes), gate)
         if names is not None and len(names) != len(simhashes):
             raise HttpError(
                 "bad_request", f"ids: {len(names):,} of them, wanted {len(simhashes):,}"
             )
-        there = [row for row, each in enumerate(simhashes) if each is not None]
-        values = [int(each, 16) for each in simhashes if each is not None]
-        _check_bits(channel, max(values, default=0))
-        octets = np.array(values, "<u8").tobytes()
+
+        async def done(what: Callable[[], T]) -> T:
+            return what() if len(simhashes) < _SHORT_LIST else await gate.work(scope, what)
+
+        there, octets, largest = await done(lambda: _numbers(simhashes))
+        _check_bits(channel, largest)
         ids: list[str | None] = []
         if names is None:
             rows = await channel.seen_many(octets)
@@ -203,29 +214,51 @@ class Seen:
             given = [names[row] for row in there]
             rows, ids = msgspec.msgpack.decode(await channel.named_many(octets, given))
         self._count(np.frombuffer(rows, _ROWS))
-        count = len(simhashes)
-        found = SeenAnswer(
-            seen=[False] * count,
-            match=[None] * count,
-            distance=[None] * count,
-            position=[None] * count,
-            match_id=None if names is None else [None] * count,
-            parameters=_parameters(channel),
-        )
-        plain_answer: Any = found
-        for place, (position, match, distance) in zip(there, ROW.iter_unpack(rows), strict=True):
-            if position >= 0:
-                plain_answer.seen[place] = True
-                plain_answer.match[place] = f"{match:016x}"
-                plain_answer.distance[place] = distance
-                plain_answer.position[place] = position
-        for place, name in zip(there, ids, strict=False):
-            plain_answer.match_id[place] = None if name is None else plain(name)
-        return msgspec.json.encode(found)
+        parameters = _parameters(channel)
+        named = None if names is None else ids
+        return await done(lambda: _told(len(simhashes), there, rows, named, parameters))
 
     def _count(self, rows: Any) -> None:
         self._metrics.add(SEEN, len(rows))
         self._metrics.add(NEW, int((rows["position"] < 0).sum()))
+
+
+def _numbers(simhashes: list[str | None]) -> tuple[list[int], bytes, int]:
+    """Where there are simhashes, these as octets, and the largest."""
+    there = [row for row, each in enumerate(simhashes) if each is not None]
+    values = [int(each, 16) for each in simhashes if each is not None]
+    return there, np.array(values, "<u8").tobytes(), max(values, default=0)
+
+
+def _told(
+    count: int,
+    there: list[int],
+    rows: bytes,
+    ids: list[str | None] | None,
+    parameters: SeenParameters,
+) -> bytes:
+    """The answer for a list."""
+    seen = [False] * count
+    match: list[str | None] = [None] * count
+    distances: list[int | None] = [None] * count
+    positions: list[int | None] = [None] * count
+    match_ids: list[str | None] | None = None if ids is None else [None] * count
+    for place, (position, simhash, distance) in zip(there, ROW.iter_unpack(rows), strict=True):
+        if position >= 0:
+            seen[place], match[place] = True, f"{simhash:016x}"
+            distances[place], positions[place] = distance, position
+    if match_ids is not None:
+        for place, name in zip(there, ids or (), strict=True):
+            match_ids[place] = None if name is None else plain(name)
+    found = SeenAnswer(
+        seen=seen,
+        match=match,
+        distance=distances,
+        position=positions,
+        match_id=match_ids,
+        parameters=parameters,
+    )
+    return msgspec.json.encode(found)
 
 
 async def _simhash(asked: SeenRequest, scope: Scope, gate: Gate) -> int | None:
