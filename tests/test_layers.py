@@ -30,7 +30,8 @@ LAYERS = [
     {"deduplication"},
     {"report"},
     {""},
-    {"cli", "web", "spark", "scrapy"},
+    {"web"},
+    {"cli", "spark", "scrapy"},
     {"__main__"},
 ]
 HEIGHT = {unit: height for height, layer in enumerate(LAYERS) for unit in layer}

@@ -4,6 +4,7 @@
     +-- ParameterError   a parameter outside its range, or parameters that exclude each other
     +-- MismatchError    sketches, or runs, made with different parameters
     +-- DocumentError    a document that cannot be read, or a file that cannot be written
+    +-- NotFoundError    a document, a cluster, a job that was asked for and is not there
     +-- DamageError      a file of ours that is not as it was written
     +-- BusyError        a directory that another process is writing to
 
@@ -32,6 +33,10 @@ class MismatchError(RoughlyError, ValueError):
 
 class DocumentError(RoughlyError):
     """A document that cannot be read, or a file that cannot be written."""
+
+
+class NotFoundError(RoughlyError, LookupError):
+    """A document, a cluster, a job that was asked for and is not there."""
 
 
 class DamageError(RoughlyError):
