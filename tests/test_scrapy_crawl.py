@@ -81,7 +81,7 @@ DROPPED = {
 def simhashes(target: str) -> list[int]:
     """What a page may have, by the reference: its counter goes on."""
     site, found = Site(), []
-    for _ in range(VISITORS):
+    for _ in range(VISITORS if FULL else 1):
         _, headers, body = site.answer(target)
         kind: ContentType = "text" if "plain" in headers["Content-Type"] else "html"
         simhash = reference.simhash(words(body.encode(), kind), 3, 3)
@@ -164,13 +164,13 @@ def test_settings_in_a_crawl(crawled: Callable[..., Crawl]) -> None:
     assert [file.name for file in found.folder.iterdir()] == ["crawl.log"]
 
 
-@pytest.mark.skipif(not FULL, reason="one of the full counts")
+@pytest.mark.skipif(not FULL, reason="part of the full run")
 def test_one_setting_turns_it_off(crawled: Callable[..., Crawl]) -> None:
     found = crawled({**ADDON, "ROUGHLY_ENABLED": False}, "/listing/0")
     assert found.fetched["/listed/3"] == 1
 
 
-@pytest.mark.skipif(not FULL, reason="one of the full counts")
+@pytest.mark.skipif(not FULL, reason="part of the full run")
 def test_at_k_0_a_counter_is_enough_of_a_difference(crawled: Callable[..., Crawl]) -> None:
     exact = crawled({**ADDON, "ROUGHLY_K": 0, "DEPTH_LIMIT": 4}, "/calendar/2026/1")
     assert exact.fetched == Counter(f"/calendar/2026/{month}" for month in range(1, 6))

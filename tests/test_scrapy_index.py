@@ -48,8 +48,8 @@ def test_settings_without_any() -> None:
 
 
 def test_settings_from_the_command_line_are_strings() -> None:
-    found = options(k="5", min_words="7", priority="-3", keep="/a,/b")
-    assert (found.k, found.min_words, found.priority) == (5, 7, -3)
+    found = options(k="5", min_words="7", priority="-3", keep="/a,/b", service_timeout="0.5")
+    assert (found.k, found.min_words, found.priority, found.timeout) == (5, 7, -3, 0.5)
     assert found.keep.search("http://x/b/c") and not found.keep.search("http://x/c")
 
 
@@ -68,6 +68,8 @@ def test_the_index_goes_where_the_job_is() -> None:
         ("ROUGHLY_ACTION", "keep", "ROUGHLY_ACTION: unknown: 'keep', wanted 'drop' or 'demote'"),
         ("ROUGHLY_FEATURES", "letters", "features: unknown: 'letters'"),
         ("ROUGHLY_KEEP", ["("], "ROUGHLY_KEEP: no regular expression: '('"),
+        ("ROUGHLY_SERVICE_TIMEOUT", "soon", "ROUGHLY_SERVICE_TIMEOUT: out of range: 'soon'"),
+        ("ROUGHLY_SERVICE_DOWN", "wait", "ROUGHLY_SERVICE_DOWN: unknown: 'wait'"),
         ("ROUGHLY_DIRECTROY", "x", "ROUGHLY_DIRECTROY: unknown setting"),
     ],
 )
@@ -131,13 +133,15 @@ def test_kept_pages(tmp_path: Path) -> None:
     kept.add("http://b/", 0)
     kept.close()
     kept = KeptPages(tmp_path / "kept.sqlite", parameters)
-    assert (kept.url_of(TOP), kept.url_of(0), kept.url_of(1)) == ("http://a/", "http://b/", None)
-    assert kept.has("http://a/", TOP ^ 0b111, 3)
-    assert not kept.has("http://a/", TOP ^ 0b1111, 3)
-    assert not kept.has("http://a/", 0, 3)
-    assert kept.has("http://b/", 1 << 63, 1)
+    assert (kept.url_of(TOP), kept.url_of(0), kept.url_of(2)) == ("http://a/", "http://b/", None)
+    assert kept.distance("http://a/", TOP ^ 0b111) == 3
+    assert kept.distance("http://a/", 0) == 64
+    assert kept.distance("http://b/", 1 << 63) == 1
+    assert kept.distance("http://c/", 0) is None
+    kept.add("http://a/", 1)
+    assert kept.distance("http://a/", 0) == 1
     kept.remove("http://b/", 0)
-    assert not kept.has("http://b/", 0, 3) and kept.url_of(0) is None
+    assert kept.distance("http://b/", 0) is None and kept.url_of(0) is None
     kept.close()
     with pytest.raises(MismatchError, match="features = terms, wanted shingles:3"):
         KeptPages(tmp_path / "kept.sqlite", Simhasher("shingles:3").parameters)

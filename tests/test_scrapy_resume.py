@@ -10,6 +10,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.crawled_site import ADDON, Site, command, crawl, served
 from tests.optional import FULL, optional
 from tests.test_scrapy_crawl import DROPPED, KEPT, NEVER_ASKED, path
@@ -49,7 +51,7 @@ def test_a_killed_crawl_is_begun_again(tmp_path: Path) -> None:
     draw = random.Random(3)
     site = Site()
     with served(site) as address:
-        for kill in range(20 if FULL else 2):
+        for kill in range(20 if FULL else 1):
             asked = sum(site.fetched.values())
             settings = {**ADDON, "JOBDIR": f"job{kill}", "ROUGHLY_DIRECTORY": "pages"}
             with (tmp_path / "killed.log").open("ab") as log:
@@ -72,6 +74,7 @@ def test_a_killed_crawl_is_begun_again(tmp_path: Path) -> None:
         assert line["url"] != line["duplicate_of"]
 
 
+@pytest.mark.skipif(not FULL, reason="part of the full run")
 def test_the_job_of_a_killed_crawl_can_be_gone_on_with(tmp_path: Path) -> None:
     """As far as Scrapy can: the first page is asked for anew, and is no duplicate of itself."""
     site = Site()
@@ -89,6 +92,7 @@ def test_the_job_of_a_killed_crawl_can_be_gone_on_with(tmp_path: Path) -> None:
     assert stats["roughly/same"] >= 1
 
 
+@pytest.mark.skipif(not FULL, reason="part of the full run")
 def test_a_full_disk_closes_the_spider(tmp_path: Path) -> None:
     """No page is lost: those on their way reach the spider."""
     site = Site()

@@ -90,11 +90,11 @@ class KeptPages:
                 "DELETE FROM page WHERE simhash = ? AND url = ?", (_signed(simhash), url)
             )
 
-    def has(self, url: str, simhash: int, k: int) -> bool:
-        """Whether this very URL was kept with a simhash within k bits."""
+    def distance(self, url: str, simhash: int) -> int | None:
+        """Bits between this and the nearest simhash that this very URL was kept with."""
         with self._checked():
             rows = self._database.execute("SELECT simhash FROM page WHERE url = ?", (url,))
-            return any((simhash ^ row & _ALL).bit_count() <= k for (row,) in rows)
+            return min(((simhash ^ row & _ALL).bit_count() for (row,) in rows), default=None)
 
     def url_of(self, simhash: int) -> str | None:
         """The page that was kept with this simhash."""

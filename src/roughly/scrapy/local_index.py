@@ -34,7 +34,8 @@ class LocalIndex:
             self._kept.add(*page)
             self._index.add([page.simhash])
             return NEW
-        if self._kept.has(*page, self._index.k):
+        own = self._kept.distance(*page)
+        if own is not None and own <= self._index.k:
             return SAME
         match = self._index.seen(page.simhash)
         assert match is not None

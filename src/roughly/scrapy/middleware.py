@@ -2,7 +2,8 @@
 
 `process_spider_input` raises NearDuplicate for a page that is to be dropped, and
 `process_spider_exception` makes nothing of it: the callback is not called, no link is followed. A
-demoted page reaches the callback; what it links to is requested later.
+demoted page reaches the callback; what it links to is requested later. Nothing here waits: a
+service was asked while the response was on its way (service.py).
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from roughly.scrapy.kept import Workplace
 from roughly.scrapy.local_index import LocalIndex
 from roughly.scrapy.options import Options, read_options
 from roughly.scrapy.page import UNASKED, Page, Verdict, page_of
-from roughly.scrapy.record import Record
+from roughly.scrapy.record import Record, close_spider
+from roughly.scrapy.service import ServiceMiddleware
 
 
 class NearDuplicate(IgnoreRequest):
@@ -34,8 +36,11 @@ class NearDuplicateMiddleware(BaseSpiderMiddleware):
     def __init__(self, crawler: Any, options: Options) -> None:
         super().__init__(crawler)
         self._options = options
-        self._workplace = Workplace(options.directory)
-        self._index = LocalIndex(self._workplace.path, options)
+        self._workplace: Workplace | None = None
+        self._index: LocalIndex | None = None
+        if options.service is None:
+            self._workplace = Workplace(options.directory)
+            self._index = LocalIndex(self._workplace.path, options)
         path = None if options.directory is None else options.directory / "duplicates.jsonl"
         self._record = Record(crawler, path, options.stats_urls)
         self._demoted: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -48,11 +53,10 @@ class NearDuplicateMiddleware(BaseSpiderMiddleware):
         return cls(crawler, read_options(crawler.settings))
 
     def process_spider_input(self, response: Any, spider: Any = None) -> None:
-        page = page_of(response, self._options)
+        page, verdict = self._judged(response)
         if isinstance(page, str):
             self._record.count(f"not_asked/{page}")
             return
-        verdict = self._judge(page)
         self._record.count("pages")
         if verdict.kind != "duplicate":
             self._record.count(verdict.kind)
@@ -74,15 +78,22 @@ class NearDuplicateMiddleware(BaseSpiderMiddleware):
             request.priority += self._options.priority
         return request
 
-    def _judge(self, page: Page) -> Verdict:
+    def _judged(self, response: Any) -> tuple[Page | str, Verdict]:
+        if self._index is None:
+            service: ServiceMiddleware = self.crawler.get_downloader_middleware(ServiceMiddleware)
+            return service.answer(response.request)
+        page = page_of(response, self._options)
+        if isinstance(page, str):
+            return page, UNASKED
         try:
-            return self._index.judge(page)
+            return page, self._index.judge(page)
         except RoughlyError as error:
             # The page goes on to the spider: it would be lost, for its request is done.
-            self._record.stop("roughly_index_failed", error)
-            return UNASKED
+            close_spider(self.crawler, "roughly_index_failed", error)
+            return page, UNASKED
 
     def _close(self) -> None:
-        self._index.close()
         self._record.close()
-        self._workplace.close()
+        if self._index is not None and self._workplace is not None:
+            self._index.close()
+            self._workplace.close()

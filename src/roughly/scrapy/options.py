@@ -29,6 +29,10 @@ DEFAULTS: dict[str, Any] = {
     "ROUGHLY_KEEP": (),
     "ROUGHLY_DIRECTORY": None,
     "ROUGHLY_STATS_URLS": 20,
+    "ROUGHLY_SERVICE": None,
+    "ROUGHLY_SERVICE_TOKEN": None,
+    "ROUGHLY_SERVICE_TIMEOUT": 5.0,
+    "ROUGHLY_SERVICE_DOWN": "keep",
 }
 
 
@@ -44,6 +48,10 @@ class Options:
     keep: re.Pattern[str] | None  # URLs of pages that are never dropped
     directory: Path | None  # None: one that goes with the crawl
     stats_urls: int
+    service: str | None
+    token: str | None
+    timeout: float  # seconds
+    close_when_down: bool
 
 
 def read_options(settings: Any) -> Options:
@@ -78,6 +86,7 @@ def read_options(settings: Any) -> Options:
     directory = settings.get("ROUGHLY_DIRECTORY")
     if directory is None and settings.get("JOBDIR"):
         directory = Path(settings["JOBDIR"]) / "roughly"
+    service = settings.get("ROUGHLY_SERVICE")
     return Options(
         demote=choice("ROUGHLY_ACTION", "drop", "demote") == "demote",
         priority=number("ROUGHLY_PRIORITY", -(1 << 31), 1 << 31),
@@ -92,6 +101,10 @@ def read_options(settings: Any) -> Options:
         keep=_pattern(settings.getlist("ROUGHLY_KEEP")),
         directory=None if directory is None else Path(directory),
         stats_urls=number("ROUGHLY_STATS_URLS", 0, 1 << 31),
+        service=None if service is None else str(service),
+        token=settings.get("ROUGHLY_SERVICE_TOKEN"),
+        timeout=_seconds("ROUGHLY_SERVICE_TIMEOUT", value("ROUGHLY_SERVICE_TIMEOUT")),
+        close_when_down=choice("ROUGHLY_SERVICE_DOWN", "keep", "close") == "close",
     )
 
 
@@ -105,3 +118,13 @@ def _pattern(patterns: list[str]) -> re.Pattern[str] | None:
                 hint="give patterns of URLs, as ['/archive/', '[?]page=']",
             ) from error
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns)) if patterns else None
+
+
+def _seconds(name: str, value: Any) -> float:
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = -1.0
+    if not 0 < found < 3600:
+        raise ParameterError(f"{name}: out of range: {value!r}, wanted seconds, as 5")
+    return found

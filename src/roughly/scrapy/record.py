@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,6 @@ class Record:
         self._crawler = crawler
         self._stats_urls = stats_urls
         self._path = path
-        self._stopped = False
         self._descriptor: int | None = None
         if path is not None:
             with writing(path):
@@ -72,19 +72,23 @@ class Record:
         with writing(self._path):
             os.write(self._descriptor, json.dumps(line).encode() + b"\n")
 
-    def stop(self, reason: str, error: RoughlyError) -> None:
-        """Closes the spider, once; pages that are on their way still reach it."""
-        if self._stopped:
-            return
-        self._stopped = True
-        logger.error("closing the spider: %s", error, extra={"spider": self._crawler.spider})
-        engine = self._crawler.engine
-        if hasattr(engine, "close_spider_async"):  # from Scrapy 2.14 on
-            deferred_from_coro(engine.close_spider_async(reason=reason))
-        else:
-            engine.close_spider(self._crawler.spider, reason)
-
     def close(self) -> None:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def close_spider(crawler: Any, reason: str, error: RoughlyError) -> None:
+    """Closes the spider because of an error; pages that are on their way still reach it."""
+    if crawler.engine is None or crawler in _closing:
+        return
+    _closing.add(crawler)
+    logger.error("closing the spider: %s", error, extra={"spider": crawler.spider})
+    if hasattr(crawler.engine, "close_spider_async"):  # from Scrapy 2.14 on
+        deferred_from_coro(crawler.engine.close_spider_async(reason=reason))
+    else:
+        crawler.engine.close_spider(crawler.spider, reason)
+
+
+# Once is enough.
+_closing: weakref.WeakSet[Any] = weakref.WeakSet()
