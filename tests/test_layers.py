@@ -17,7 +17,7 @@ PACKAGE = SOURCE / "roughly"
 # know each other. "" is `import roughly` itself, the public names.
 LAYERS = [
     {"_core", "errors", "url"},
-    {"documents", "estimate", "sample_web"},
+    {"client", "documents", "estimate", "sample_web"},
     {"parameters"},
     {"sketch"},
     {"sketcher"},
