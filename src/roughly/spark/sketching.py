@@ -1,0 +1,164 @@
+"""Documents of a DataFrame to sketches and simhashes, by the same core as everywhere else.
+
+A batch of rows crosses to Python as Arrow, is decoded, sniffed and dated as `roughly.documents`
+does it, and goes to the core as it is. One thread for a task: Spark has a task for every core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from roughly.documents.batch import Piece, batches
+from roughly.documents.skipped import Skipped
+from roughly.errors import ParameterError
+from roughly.parameters import Parameters
+from roughly.sketcher import Sketcher
+from roughly.spark.column import binary_column, hash_column
+from roughly.spark.session import SparkError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from roughly.simhashing.simhasher import Simhasher
+
+# values: the sketch, 8 bytes an element, little-endian; kept: how many elements.
+SKETCHES = (
+    "id string, date string, size long, tokens long, level int, kept int,"
+    " content binary, canonical binary, sketch binary, values binary"
+)
+_TOGETHER_BYTES = 1 << 40  # documents come in batches already
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The columns of the documents."""
+
+    text: str = "text"
+    id: str = "id"
+    date: str | None = None
+    content_type: str = "auto"
+
+
+def fields_of(
+    documents: DataFrame,
+    text_field: str | None,
+    id_field: str | None,
+    date_field: str | None,
+    content_type: str,
+) -> Fields:
+    """The columns to read; `date` is taken if there is one and no other is named."""
+    there = documents.columns
+    wanted = Fields(text_field or "text", id_field or "id", date_field, content_type)
+    if date_field is None and "date" in there:
+        wanted = Fields(wanted.text, wanted.id, "date", content_type)
+    for name in (wanted.text, wanted.id, wanted.date):
+        if name is not None and name not in there:
+            raise ParameterError(
+                f"documents: no column {name!r}: there are {', '.join(map(repr, there))}",
+                hint="name the columns: text_field, id_field, date_field",
+            )
+    if content_type not in ("auto", "html", "text"):
+        raise ParameterError(
+            f"content_type: unknown: {content_type!r}, wanted 'auto', 'html' or 'text'"
+        )
+    return wanted
+
+
+def readable(documents: DataFrame, fields: Fields, more: tuple[str, ...] = ()) -> DataFrame:
+    """The documents that have a text: id, date, text, and `more` columns as they are."""
+    from pyspark.sql import functions as F
+
+    date = F.lit(None).cast("string") if fields.date is None else F.col(f"`{fields.date}`")
+    return documents.where(F.col(f"`{fields.text}`").isNotNull()).select(
+        F.col(f"`{fields.id}`").cast("string").alias("id"),
+        date.alias("date"),
+        F.col(f"`{fields.text}`").alias("text"),
+        *more,
+    )
+
+
+def check_ids(documents: DataFrame) -> None:
+    """Raises unless every document has an id of its own: results name documents by it."""
+    from pyspark.sql import functions as F
+
+    counts = documents.groupBy("id").count()
+    bad = counts.where((F.col("count") > 1) | F.col("id").isNull() | (F.col("id") == "")).head()
+    if bad is not None:
+        raise SparkError(
+            f"ids: not unique: {bad['id']!r} stands for {bad['count']} documents, wanted one each",
+            hint="name another column (id_field), or make one, for instance of path and row",
+        )
+
+
+def sketched(documents: DataFrame, sketcher: Sketcher, fields: Fields) -> DataFrame:
+    """The sketches of readable documents, with what equivalence is told by."""
+    make = partial(_sketch_batches, _plain(sketcher.parameters), fields.content_type)
+    return documents.select("id", "date", "text").mapInArrow(make, SKETCHES)
+
+
+def simhashed(documents: DataFrame, simhasher: Simhasher, fields: Fields) -> DataFrame:
+    """id and simhash of readable documents; null where a document has none."""
+    make = partial(_simhash_batches, simhasher, fields.content_type)
+    return documents.select("id", "date", "text").mapInArrow(make, "id string, simhash long")
+
+
+def _plain(parameters: Parameters) -> dict[str, Any]:
+    """A sketcher's arguments, which travel better than a sketcher."""
+    return {
+        "w": parameters.w,
+        "select": parameters.select,
+        "seed": parameters.seed,
+        "bits": parameters.bits,
+    }
+
+
+def document_batches(
+    arrow: Iterator[pa.RecordBatch], content_type: str
+) -> Iterator[pa.RecordBatch]:
+    """Rows of a DataFrame as `roughly.documents` would have read them, a batch for a batch."""
+    for batch in arrow:
+        if not len(batch):
+            continue
+        rows = np.arange(len(batch), dtype=np.int64)
+        piece = Piece(0, "row", rows, rows, rows + 1, *(batch.column(n) for n in ("text", "id")))
+        if batch.column("date").null_count < len(batch):
+            piece.date = batch.column("date")
+        yield from batches([piece], content_type, _TOGETHER_BYTES, Skipped(False))
+
+
+def _sketch_batches(
+    arguments: dict[str, Any], content_type: str, arrow: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    sketcher = Sketcher(**arguments)
+    for batch in document_batches(arrow, content_type):
+        columns = sketcher.sketch_documents(batch, threads=1).columns
+        kept = np.diff(columns.offsets)
+        yield pa.RecordBatch.from_pydict(
+            {
+                "id": batch.column("id"),
+                "date": batch.column("date"),
+                "size": columns.size.astype(np.int64),
+                "tokens": columns.tokens.astype(np.int64),
+                "level": columns.level.astype(np.int32),
+                "kept": kept.astype(np.int32),
+                "content": hash_column(columns.content),
+                "canonical": hash_column(columns.canonical),
+                "sketch": hash_column(columns.sketch),
+                "values": binary_column(columns.values, columns.offsets),
+            }
+        )
+
+
+def _simhash_batches(
+    simhasher: Simhasher, content_type: str, arrow: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    for batch in document_batches(arrow, content_type):
+        made = simhasher.simhash_documents(batch, threads=1)
+        signed = pa.array(made.simhashes.view(np.int64), pa.int64(), mask=made.empty)
+        yield pa.RecordBatch.from_pydict({"id": batch.column("id"), "simhash": signed})
