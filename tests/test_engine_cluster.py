@@ -107,9 +107,12 @@ def web(documents: int, masses: int) -> list[Document]:
     return found
 
 
-# Sizes at which the work is divided: the usual ones, and such that lists have stripes, forests and
-# components several rounds.
-@pytest.mark.parametrize("sizes", [Sizes(fitting=20, long_list=30), Sizes()][: None if FULL else 1])
+# Sizes at which the work is divided: such that lists have stripes, forests and components several
+# rounds, and the usual ones.
+@pytest.mark.parametrize(
+    "sizes",
+    [Sizes(long_list=30), Sizes(fitting=20, long_list=30), Sizes()][: None if FULL else 1],
+)
 def test_a_web_with_a_mass(sizes: Sizes, spark_session: Any) -> None:
     documents = web(300, 130)
     sketcher = Sketcher(select="adaptive:100")

@@ -30,7 +30,8 @@ LAYERS = [
     {"deduplication"},
     {"report"},
     {""},
-    {"cli", "web", "spark", "scrapy"},
+    {"spark"},
+    {"cli", "web", "scrapy"},
     {"__main__"},
 ]
 HEIGHT = {unit: height for height, layer in enumerate(LAYERS) for unit in layer}

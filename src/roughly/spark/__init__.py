@@ -15,11 +15,25 @@ from typing import TYPE_CHECKING, Any
 from roughly.spark.session import SparkError, check_spark, open_session
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pathlib import Path
 
+    from pyspark.sql import DataFrame, SparkSession
+
+    from roughly.corpus import Corpus
+    from roughly.simhashing.simhasher import Simhasher
     from roughly.sketcher import Sketcher
 
-__all__ = ["SparkError", "cluster", "open_session", "sketch"]
+__all__ = [
+    "SparkError",
+    "cluster",
+    "dedup",
+    "hamming_join",
+    "open_session",
+    "read_corpus",
+    "simhash",
+    "sketch",
+    "write_corpus",
+]
 
 
 def cluster(documents: DataFrame, *arguments: Any, **options: Any) -> Any:
@@ -28,6 +42,42 @@ def cluster(documents: DataFrame, *arguments: Any, **options: Any) -> Any:
     from roughly.spark.clustering import cluster as run
 
     return run(documents, *arguments, **options)
+
+
+def dedup(documents: DataFrame, *arguments: Any, **options: Any) -> Any:
+    """The documents without near duplicates; see `roughly.spark.deduplication.dedup`."""
+    check_spark()
+    from roughly.spark.deduplication import dedup as run
+
+    return run(documents, *arguments, **options)
+
+
+def simhash(
+    documents: DataFrame,
+    simhasher: Simhasher | None = None,
+    *,
+    content_type: str = "auto",
+    text_field: str | None = None,
+    id_field: str | None = None,
+) -> DataFrame:
+    """The simhashes of documents: id and simhash, its 64 bits as a signed number; null where a
+    document has no features."""
+    check_spark()
+    from roughly.simhashing.simhasher import Simhasher
+    from roughly.spark.sketching import fields_of, readable, simhashed
+
+    fields = fields_of(documents, text_field, id_field, None, content_type)
+    return simhashed(readable(documents, fields), simhasher or Simhasher(), fields)
+
+
+def hamming_join(
+    queries: DataFrame, stored: DataFrame, k: int = 3, *, simhash_field: str = "simhash"
+) -> DataFrame:
+    """All pairs of a query and a stored simhash within k bits; see `roughly.spark.hamming`."""
+    check_spark()
+    from roughly.spark.hamming import hamming_join as run
+
+    return run(queries, stored, k, simhash_field=simhash_field)
 
 
 def sketch(
@@ -48,3 +98,19 @@ def sketch(
 
     fields = fields_of(documents, text_field, id_field, date_field, content_type)
     return sketched(readable(documents, fields), sketcher or Sketcher(), fields)
+
+
+def write_corpus(found: Any, documents: DataFrame, path: str | Path, **options: Any) -> Corpus:
+    """A corpus directory on the driver's machine of what `cluster` found in these documents; see
+    `roughly.spark.corpus.write_corpus`."""
+    from roughly.spark.corpus import write_corpus as run
+
+    return run(found, documents, path, **options)
+
+
+def read_corpus(session: SparkSession, path: str | Path) -> DataFrame:
+    """The documents of a corpus directory that all executors can reach: id, date, text."""
+    check_spark()
+    from roughly.spark.corpus import read_corpus as run
+
+    return run(session, path)

@@ -24,8 +24,8 @@ from roughly.spark.components import components
 from roughly.spark.equivalence import equivalents
 from roughly.spark.forest import FITTING, spanning_forest
 from roughly.spark.frequency import LONG_LIST, with_frequencies
-from roughly.spark.join import JoinRule, Level, counted, joined_pairs, levels_of
-from roughly.spark.mass import find_hubs, hubs_of, pairs_inside
+from roughly.spark.join import JoinRule, Level, counted, joined_pairs, levels_of, reach
+from roughly.spark.mass import find_hubs, pairs_inside, teams_of
 from roughly.spark.order import document_order, numbered
 from roughly.spark.session import check_spark
 from roughly.spark.sketching import check_ids, fields_of, readable, sketched
@@ -97,7 +97,7 @@ def _phases(
         "hubs", find_hubs(documents, parameters, settings.threshold, settings.mass)
     )
     levels = levels_of(documents)
-    hubs = None if links.isEmpty() else hubs_of(links)
+    teams = None if links.isEmpty() else teams_of(links)
     masses = links.selectExpr("*", "true as mass")
     found = [
         masses,
@@ -107,17 +107,17 @@ def _phases(
                 documents, links, parameters, settings.threshold, settings.mass, checkpoints
             )
         ),
-        _joined(documents, JoinRule(parameters, "resemblance", settings.floor), levels, hubs),
+        _joined(documents, JoinRule(parameters, "resemblance", settings.floor), levels, teams),
     ]
     resembling = checkpoints.keep("pairs-resemblance", _union(found))
     containing = None
     if settings.containment_floor is not None:
         floor = settings.containment_floor
         rule = JoinRule(parameters, "containment", floor, LEAST_CONTAINED)
-        held = counted(links.select("a", "b"), documents, parameters, "containment", floor)
+        held = counted(links.select("a", "b"), documents, parameters, "containment", reach(floor))
         found = [
             held.selectExpr("*", "true as mass"),
-            _joined(documents, rule, levels, hubs),
+            _joined(documents, rule, levels, teams),
         ]
         containing = checkpoints.keep("pairs-containment", _union(found))
     forest = spanning_forest(resembling, "links-resemblance", checkpoints, sizes.fitting)
@@ -141,9 +141,9 @@ def _phases(
 
 
 def _joined(
-    documents: DataFrame, rule: JoinRule, levels: list[Level], hubs: DataFrame | None
+    documents: DataFrame, rule: JoinRule, levels: list[Level], teams: DataFrame | None
 ) -> DataFrame:
-    return joined_pairs(documents, rule, levels, hubs).selectExpr("*", "false as mass")
+    return joined_pairs(documents, rule, levels, teams).selectExpr("*", "false as mass")
 
 
 def _union(tables: list[DataFrame]) -> DataFrame:

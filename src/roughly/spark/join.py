@@ -10,7 +10,7 @@ task is divided into stripes: every two stripes meet in a task of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Numbers = npt.NDArray[np.int64]
+# of a table of pairs and the levels at which they meet: which are wanted
+Choose = Callable[[npt.NDArray[np.uint32], Numbers], npt.NDArray[np.bool_]]
 
 NO_HUB = -1
 PAIRS = "a long, b long, common long, sampled long"
@@ -85,37 +87,51 @@ def levels_of(documents: DataFrame) -> list[Level]:
 
 
 def joined_pairs(
-    documents: DataFrame, rule: JoinRule, levels: list[Level], hubs: DataFrame | None = None
+    documents: DataFrame,
+    rule: JoinRule,
+    levels: list[Level],
+    teams: DataFrame | None = None,
+    choose: Choose | None = None,
 ) -> DataFrame:
-    """Every pair that reaches the floor, once, but those of documents with the same hub and of one
-    with its hub. `hubs` has number and hub."""
-    postings = _postings(documents, rule, levels, hubs)
+    """Every pair that reaches the floor, once, but those of documents of the same team and of one
+    with its hub. `teams` has number, hub and team, NO_HUB for none (see `hub_teams`); who is not
+    there has none. `choose` says instead of the floor which pairs are wanted."""
+    from pyspark.sql import functions as F
+
+    if teams is None:
+        none = F.lit(NO_HUB).cast("long")
+        teamed = documents.withColumn("hub", none).withColumn("team", none)
+    else:
+        teamed = documents.join(teams, "number", "left").fillna(NO_HUB, ["hub", "team"])
+    postings = teamed.mapInArrow(partial(_make_postings, rule, levels), _POSTINGS)
     keys = ["level", "key", "cell"]
     lists = postings.repartition(*keys).sortWithinPartitions(*keys, "team", "count")
     met = lists.mapInArrow(partial(_meetings, rule), _MEETINGS).dropDuplicates(["a", "b"])
-    return counted(met, documents, rule.parameters, rule.measure, rule.floor)
+    choose = partial(_reach, rule.floor) if choose is None else choose
+    return counted(met, documents, rule.parameters, rule.measure, choose)
 
 
-def _postings(
-    documents: DataFrame, rule: JoinRule, levels: list[Level], hubs: DataFrame | None
-) -> DataFrame:
+def hub_teams(hubs: DataFrame) -> DataFrame:
+    """The teams of hubs, given as number and hub: a hub is in a team with those that have it,
+    unless it has another hub itself."""
     from pyspark.sql import functions as F
 
-    if hubs is None:
-        teamed = documents.withColumn("hub", F.lit(NO_HUB).cast("long")).withColumn(
-            "team", F.lit(NO_HUB).cast("long")
-        )
-    else:
-        # A hub is in a team with those that have it, unless it has another hub itself.
-        own = hubs.select("number", "hub", F.col("hub").alias("team"))
-        stand = hubs.select(F.col("hub").alias("number")).distinct()
-        stand = stand.join(own, "number", "left_anti").select(
-            "number", F.lit(NO_HUB).cast("long").alias("hub"), F.col("number").alias("team")
-        )
-        teamed = documents.join(own.unionByName(stand), "number", "left").fillna(
-            NO_HUB, ["hub", "team"]
-        )
-    return teamed.mapInArrow(partial(_make_postings, rule, levels), _POSTINGS)
+    own = hubs.select("number", "hub", F.col("hub").alias("team"))
+    stand = hubs.select(F.col("hub").alias("number")).distinct()
+    stand = stand.join(own, "number", "left_anti").select(
+        "number", F.lit(NO_HUB).cast("long").alias("hub"), F.col("number").alias("team")
+    )
+    return own.unionByName(stand)
+
+
+def reach(floor: Fraction) -> Choose:
+    """Pairs that reach a floor."""
+    return partial(_reach, floor)
+
+
+def _reach(floor: Fraction, table: npt.NDArray[np.uint32], level: Numbers) -> npt.NDArray[np.bool_]:
+    chosen: npt.NDArray[np.bool_] = reaching(table, floor) & (table[:, 3] > 0)
+    return chosen
 
 
 def _make_postings(
@@ -286,10 +302,10 @@ def counted(
     documents: DataFrame,
     parameters: Parameters,
     measure: str,
-    floor: Fraction | None = None,
+    choose: Choose | None = None,
 ) -> DataFrame:
-    """Pairs (a, b and whatever else) with their sketches joined and counted; those that reach the
-    floor if there is one."""
+    """Pairs (a, b and whatever else) with their sketches joined and counted; all, or those that
+    are chosen by their counts and the level at which they meet."""
     kept = [name for name in pairs.columns if name not in ("a", "b")]
     sides = [
         documents.selectExpr(
@@ -299,14 +315,14 @@ def counted(
     ]
     both = pairs.join(sides[0], "a").join(sides[1], "b")
     fields = [f"{f.name} {f.dataType.simpleString()}" for f in pairs.schema if f.name in kept]
-    count = partial(_count, parameters, measure, floor, kept)
+    count = partial(_count, parameters, measure, choose, kept)
     return both.mapInArrow(count, ", ".join([PAIRS, *fields]))
 
 
 def _count(
     parameters: Parameters,
     measure: str,
-    floor: Fraction | None,
+    choose: Choose | None,
     kept: list[str],
     arrow: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
@@ -326,7 +342,9 @@ def _count(
         table[:, 0], table[:, 1] = np.arange(rows), np.arange(rows, 2 * rows)
         sketches = sketch_set(parameters, values, offsets, size, level)
         table = sketches.measure(measure, table, 1)
-        good = np.ones(rows, bool) if floor is None else reaching(table, floor) & (table[:, 3] > 0)
+        good = np.ones(rows, bool)
+        if choose is not None:
+            good = choose(table, np.maximum(level[:rows], level[rows:]))
         chosen = batch.filter(pa.array(good))
         yield pa.RecordBatch.from_pydict(
             {

@@ -20,7 +20,7 @@ from roughly.clustering.mass import rungs
 from roughly.parameters import Parameters
 from roughly.spark.column import byte_column, number_column, sketch_set, word_column
 from roughly.spark.frequency import places, with_frequencies
-from roughly.spark.join import JoinRule, counted, joined_pairs, levels_of
+from roughly.spark.join import JoinRule, counted, hub_teams, joined_pairs, levels_of, reach
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -56,7 +56,7 @@ def find_hubs(
         .groupBy("a", F.col("number").alias("b"))
         .agg(F.min("rank").alias("rank"))
     )
-    links = counted(tries, documents, parameters, "resemblance", threshold)
+    links = counted(tries, documents, parameters, "resemblance", reach(threshold))
     best = F.min(F.struct("rank", "a", "common", "sampled")).alias("best")
     return links.groupBy("b").agg(best).select("best.a", "b", "best.common", "best.sampled")
 
@@ -85,9 +85,9 @@ def _keys(
         )
 
 
-def hubs_of(links: DataFrame) -> DataFrame:
-    """number and hub, of links to hubs."""
-    return links.selectExpr("b as number", "a as hub")
+def teams_of(links: DataFrame) -> DataFrame:
+    """Who is not compared with whom, by links to hubs."""
+    return hub_teams(links.selectExpr("b as number", "a as hub"))
 
 
 def pairs_inside(
@@ -113,7 +113,10 @@ def pairs_inside(
         )
         inner_links = checkpoints.keep(f"{name}-hubs", find_hubs(inner, parameters, rung, rule))
         found = joined_pairs(
-            inner, JoinRule(parameters, "resemblance", rung), levels_of(inner), hubs_of(inner_links)
+            inner,
+            JoinRule(parameters, "resemblance", rung),
+            levels_of(inner),
+            teams_of(inner_links),
         )
         every = inner_links.unionByName(found)
         # Only those with a common hub; others were found before.

@@ -96,16 +96,38 @@ def check_ids(documents: DataFrame) -> None:
         )
 
 
-def sketched(documents: DataFrame, sketcher: Sketcher, fields: Fields) -> DataFrame:
-    """The sketches of readable documents, with what equivalence is told by."""
-    make = partial(_sketch_batches, _plain(sketcher.parameters), fields.content_type)
-    return documents.select("id", "date", "text").mapInArrow(make, SKETCHES)
+def sketched(
+    documents: DataFrame, sketcher: Sketcher, fields: Fields, more: tuple[str, ...] = ()
+) -> DataFrame:
+    """The sketches of readable documents, with what equivalence is told by, and `more` columns as
+    they are."""
+    kept = [f for f in documents.schema if f.name in more]
+    schema = ", ".join([SKETCHES, *(f"{f.name} {f.dataType.simpleString()}" for f in kept)])
+    make = partial(_sketch_batches, _plain(sketcher.parameters), fields.content_type, more)
+    return documents.select("id", "date", "text", *more).mapInArrow(make, schema)
 
 
 def simhashed(documents: DataFrame, simhasher: Simhasher, fields: Fields) -> DataFrame:
     """id and simhash of readable documents; null where a document has none."""
-    make = partial(_simhash_batches, simhasher, fields.content_type)
+    make = partial(_simhash_batches, _arguments(simhasher), fields.content_type)
     return documents.select("id", "date", "text").mapInArrow(make, "id string, simhash long")
+
+
+def _arguments(simhasher: Simhasher) -> dict[str, Any]:
+    """A simhasher's arguments."""
+    p = simhasher.parameters
+    if p.weights not in ("count", "once") or p.stop_words not in ("none", "english"):
+        raise ParameterError(
+            f"simhasher: cannot be sent to executors: its weights are {p.weights}, its stop words"
+            f" {p.stop_words}; wanted weights of 'count' or 'once', and English stop words or none"
+        )
+    return {
+        "features": p.features,
+        "weights": p.weights,
+        "stop_words": None if p.stop_words == "none" else p.stop_words,
+        "stem": None if p.stem == "none" else p.stem,
+        "seed": p.seed,
+    }
 
 
 def _plain(parameters: Parameters) -> dict[str, Any]:
@@ -118,25 +140,27 @@ def _plain(parameters: Parameters) -> dict[str, Any]:
     }
 
 
-def document_batches(
-    arrow: Iterator[pa.RecordBatch], content_type: str
-) -> Iterator[pa.RecordBatch]:
-    """Rows of a DataFrame as `roughly.documents` would have read them, a batch for a batch."""
-    for batch in arrow:
-        if not len(batch):
-            continue
-        rows = np.arange(len(batch), dtype=np.int64)
-        piece = Piece(0, "row", rows, rows, rows + 1, *(batch.column(n) for n in ("text", "id")))
-        if batch.column("date").null_count < len(batch):
-            piece.date = batch.column("date")
-        yield from batches([piece], content_type, _TOGETHER_BYTES, Skipped(False))
+def read_batch(rows: pa.RecordBatch, content_type: str) -> pa.RecordBatch:
+    """Rows of a DataFrame (id, date, text) as `roughly.documents` would have read them."""
+    numbers = np.arange(len(rows), dtype=np.int64)
+    piece = Piece(0, "row", numbers, numbers, numbers + 1, rows.column("text"), rows.column("id"))
+    if rows.column("date").null_count < len(rows):
+        piece.date = rows.column("date")
+    (read,) = batches([piece], content_type, _TOGETHER_BYTES, Skipped(False))
+    return read
 
 
 def _sketch_batches(
-    arguments: dict[str, Any], content_type: str, arrow: Iterator[pa.RecordBatch]
+    arguments: dict[str, Any],
+    content_type: str,
+    more: tuple[str, ...],
+    arrow: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     sketcher = Sketcher(**arguments)
-    for batch in document_batches(arrow, content_type):
+    for rows in arrow:
+        if not len(rows):
+            continue
+        batch = read_batch(rows, content_type)
         columns = sketcher.sketch_documents(batch, threads=1).columns
         kept = np.diff(columns.offsets)
         yield pa.RecordBatch.from_pydict(
@@ -151,14 +175,21 @@ def _sketch_batches(
                 "canonical": hash_column(columns.canonical),
                 "sketch": hash_column(columns.sketch),
                 "values": binary_column(columns.values, columns.offsets),
+                **{name: rows.column(name) for name in more},
             }
         )
 
 
 def _simhash_batches(
-    simhasher: Simhasher, content_type: str, arrow: Iterator[pa.RecordBatch]
+    arguments: dict[str, Any], content_type: str, arrow: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    for batch in document_batches(arrow, content_type):
+    from roughly.simhashing.simhasher import Simhasher
+
+    simhasher = Simhasher(**arguments)
+    for rows in arrow:
+        if not len(rows):
+            continue
+        batch = read_batch(rows, content_type)
         made = simhasher.simhash_documents(batch, threads=1)
         signed = pa.array(made.simhashes.view(np.int64), pa.int64(), mask=made.empty)
         yield pa.RecordBatch.from_pydict({"id": batch.column("id"), "simhash": signed})
