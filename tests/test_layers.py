@@ -30,8 +30,8 @@ LAYERS = [
     {"deduplication"},
     {"report"},
     {""},
-    {"web"},
-    {"cli", "spark", "scrapy"},
+    {"web", "spark"},
+    {"cli", "scrapy"},
     {"__main__"},
 ]
 HEIGHT = {unit: height for height, layer in enumerate(LAYERS) for unit in layer}
