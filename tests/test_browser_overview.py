@@ -83,6 +83,7 @@ def test_the_slider_by_keyboard(phone: Visit) -> None:
     phone.settle()
     assert window.locator("output").inner_text() == "1"
     assert slider.evaluate("e => e === document.activeElement")
+    window.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
     phone.check("overview-end")
 
 

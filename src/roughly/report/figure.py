@@ -59,7 +59,8 @@ def table(
     label: str = "",
 ) -> str:
     """A table that scrolls by itself where it is too wide: the first `words` columns hold words,
-    the others numbers. With a `label` the keyboard can reach it to scroll."""
+    the others numbers. One that has many columns needs a label, by which the keyboard gets there
+    to scroll it."""
 
     def cells(row: Sequence[str]) -> str:
         first, *others = row

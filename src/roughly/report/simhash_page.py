@@ -8,11 +8,11 @@ passes through `markup` and is text. Every list is cut, so that a page stays sma
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from string import Template
 
 from roughly.report import plot
 from roughly.report.figure import figure, nothing, percent, table
-from roughly.report.markup import line, name, own_file, policy_hash
+from roughly.report.figure_page import figure_page
+from roughly.report.markup import line, name
 from roughly.report.verdict import plural, share
 from roughly.simhashing.distribution import BITS, BUCKETS, NEAR, Distribution, Spike
 from roughly.simhashing.evaluation import Point, Share
@@ -42,8 +42,8 @@ def distribution_page(
         f"{plural(found.documents, 'document')}, "
         f"{plural(len(found.spikes), 'spike')} among {BUCKETS} buckets"
     )
-    return _page(
-        "distribution",
+    return figure_page(
+        "roughly hamming distribution",
         title,
         headline,
         facts,
@@ -68,42 +68,14 @@ def evaluation_page(points: Sequence[Point], judged: Sequence[Judged], title: st
         "of all near duplicates of the sample that are within k."
     )
     headline = f"k = {best.k}: precision {_value(best.precision)}, recall {_value(best.recall)}"
-    return _page(
-        "evaluate",
+    return figure_page(
+        "roughly hamming evaluate",
         title,
         headline,
         facts,
         told,
         _precision_recall(points) + _choice_plot(judged),
         _choices(judged),
-    )
-
-
-def _page(
-    command: str,
-    title: str,
-    headline: str,
-    facts: Sequence[tuple[str, str, str]],
-    told: str,
-    figures: str,
-    sections: str,
-) -> str:
-    style = own_file("cluster.css")
-    return Template(own_file("simhash.html")).substitute(
-        policy=f"default-src 'none'; style-src {policy_hash(style)}; base-uri 'none'; "
-        "form-action 'none'",
-        style=style,
-        command=command,
-        title=f"{line(title, 80)}: {headline}",
-        source=f" · {name(title)}" if title else "",
-        headline=headline,
-        facts="\n".join(
-            f"<div><dt>{term}</dt><dd>{number}<small>{note}</small></dd></div>"
-            for term, number, note in facts
-        ),
-        told=told,
-        figures=figures,
-        sections=sections,
     )
 
 

@@ -35,9 +35,11 @@ Numbers = npt.NDArray[np.int64]
 
 # Thresholds of the series from the floor to 1.
 _FINE = 50
-# States and thresholds that are kept: a corpus has one state, and people compare two thresholds.
+# States and thresholds that are kept: a corpus has one state, and people go back and forth between
+# a few thresholds, each of which takes some 30 bytes a document.
 _STATES = 4
 _CUTS = 6
+_CUT_DOCUMENTS = 8_000_000  # of all thresholds together
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,8 @@ class State:
             key = (clusters.threshold, clusters.containment)
             if key not in self._cuts:
                 self._cuts[key] = Cut(clusters)
-                if len(self._cuts) > _CUTS:
+                most = max(1, min(_CUTS, _CUT_DOCUMENTS // max(1, len(self.corpus))))
+                while len(self._cuts) > most:
                     self._cuts.popitem(last=False)
             self._cuts.move_to_end(key)
             return self._cuts[key]
