@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.optional import FULL
+
 if TYPE_CHECKING:
     from tests.browser import Visit
 
 pytest_plugins = ("tests.browser",)
+
+DEVICES = ["desk", "night", "phone"] if FULL else ["desk", "phone"]
 
 
 def twin(visit: Visit, path: str) -> Any:
@@ -38,7 +42,7 @@ def counted(visit: Visit) -> dict[str, str]:
     return dict(tuple(text.split("\n")[:2]) for text in facts.all_inner_texts())
 
 
-@pytest.mark.parametrize("device", ["desk", "night", "phone"])
+@pytest.mark.parametrize("device", DEVICES)
 def test_overview(device: str, request: pytest.FixtureRequest) -> None:
     visit: Visit = request.getfixturevalue(device)
     data = twin(visit, "/")
@@ -79,6 +83,7 @@ def test_the_slider_by_keyboard(phone: Visit) -> None:
     phone.settle()
     assert window.locator("output").inner_text() == "1"
     assert slider.evaluate("e => e === document.activeElement")
+    window.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
     phone.check("overview-end")
 
 
@@ -115,4 +120,4 @@ def test_the_keyboard_reaches_everything(desk: Visit) -> None:
     window.keyboard.press("Enter")
     assert window.evaluate("document.activeElement.id") == "content"
     window.keyboard.press("Tab")
-    assert window.evaluate("document.activeElement.id") == "threshold"
+    assert window.evaluate("document.activeElement.id") == "threshold-slider"

@@ -9,11 +9,14 @@ from urllib.parse import quote
 import pytest
 
 from tests.hostile import HOSTILE
+from tests.optional import FULL
 
 if TYPE_CHECKING:
     from tests.browser import Visit
 
 pytest_plugins = ("tests.browser",)
+
+DEVICES = ["desk", "night", "phone"] if FULL else ["desk", "phone"]
 
 
 def document(visit: Visit) -> tuple[str, str]:
@@ -32,7 +35,7 @@ def first(window: Any) -> str:
     return window.locator(".matches .head").first.inner_text()
 
 
-@pytest.mark.parametrize("device", ["desk", "night", "phone"])
+@pytest.mark.parametrize("device", DEVICES)
 def test_search_by_url(device: str, request: pytest.FixtureRequest) -> None:
     visit: Visit = request.getfixturevalue(device)
     id, _ = document(visit)

@@ -7,6 +7,8 @@
     +-- NotFoundError    a document, a cluster, a job that was asked for and is not there
     +-- DamageError      a file of ours that is not as it was written
     +-- BusyError        a directory that another process is writing to
+    +-- ServiceError     what a service answered to `roughly.client`, or that it did not answer
+        +-- MissingError     what was asked for is not there; also a NotFoundError
 
 A message reads `subject: what failed: why`; the hint says what to try.
 """
@@ -45,3 +47,19 @@ class DamageError(RoughlyError):
 
 class BusyError(RoughlyError):
     """A directory that another process is writing to."""
+
+
+class ServiceError(RoughlyError):
+    """A service refused, failed or did not answer. `code` is its word for that (docs/serve.md), or
+    `unreachable`, or `not_understood`; `status` is that of HTTP, if there was an answer."""
+
+    def __init__(
+        self, message: str, hint: str | None = None, *, code: str, status: int | None = None
+    ) -> None:
+        super().__init__(message, hint)
+        self.code = code
+        self.status = status
+
+
+class MissingError(ServiceError, NotFoundError):
+    """A service does not have what was asked for."""

@@ -77,6 +77,7 @@ def sites(report: ClusterReport) -> str:
     by_kind = table(
         ("Site", *(name(kind, 40) for kind in kinds)),
         [(_site_name(site), *(f"{site.kinds.get(kind, 0):,}" for kind in kinds)) for site in shown],
+        label="Duplicates by site and kind",
     )
     part = "all" if len(shown) == report.all_sites else f"the {len(shown)} with most duplicates"
     return (

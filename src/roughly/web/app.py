@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 from starlette.formparsers import MultiPartException
 from starlette.requests import Request
+from starlette.responses import FileResponse
 from starlette.routing import BaseRoute, Route, Router
 
 from roughly.errors import NotFoundError, RoughlyError
@@ -30,7 +31,7 @@ from roughly.web.metric import PAGES as PAGE_ROUTE
 from roughly.web.metric import Metrics
 from roughly.web.pages import PAGES
 from roughly.web.pages.layout import error_page
-from roughly.web.pages.page import Page, Query, Upload
+from roughly.web.pages.page import Elsewhere, File, Page, Query, Upload
 from roughly.web.view import Views
 
 HTML_HEADERS = [
@@ -129,17 +130,33 @@ class _Served:
             check_method(scope, self._page.methods[0])
         query = await _query(scope, receive, method, gate.limits)
         made = await gate.work(scope, lambda: self._made(query))
-        headers = JSON_HEADERS if self._twin else HTML_HEADERS
-        await answer(send, made, headers, method=scope["method"])
+        if isinstance(made, File):
+            await _saved(made)(scope, receive, send)
+        elif isinstance(made, Elsewhere):
+            place = (made.twin if self._twin else made.path).encode("ascii")
+            headers = [*SECURITY_HEADERS, (b"location", place)]
+            await answer(send, b"", headers, 303, scope["method"])
+        else:
+            headers = JSON_HEADERS if self._twin else HTML_HEADERS
+            await answer(send, made, headers, method=scope["method"])
 
-    def _made(self, query: Query) -> bytes:
+    def _made(self, query: Query) -> bytes | File | Elsewhere:
         try:
             data = self._page.data(self._views.now(), query)
+            if isinstance(data, File | Elsewhere):
+                return data
             if self._twin:
                 return msgspec.json.encode(data)
             return self._page.html(data).encode("utf-8", "replace")
         except RoughlyError as error:
             raise http_error(error) from error
+
+
+def _saved(file: File) -> FileResponse:
+    """A file that a browser is to keep, never to show."""
+    headers = {name.decode(): value.decode() for name, value in SECURITY_HEADERS}
+    headers["content-disposition"] = f'attachment; filename="{file.name}"'
+    return FileResponse(file.path, headers=headers, media_type=file.content_type)
 
 
 async def _query(scope: Scope, receive: Receive, method: str, limits: Limits) -> Query:

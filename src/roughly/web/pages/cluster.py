@@ -54,9 +54,7 @@ def data(view: View, query: Query) -> Data:
     ends, weights = _links(cut, members)
     weakest = _weakest(state, ends, weights)
     measured = members[:_MEASURED]
-    to_first = cut.clusters.resemblances(
-        np.column_stack([np.full(len(measured), members[0]), measured])
-    )
+    to_first = state.resemblances(np.column_stack([np.full(len(measured), members[0]), measured]))
     a, b = _chosen(state, cut, query, members, to_first)
     return {
         "corpus": view.path.name,
@@ -135,7 +133,7 @@ def _named(state: State, members: Numbers, position: int) -> Data:
 
 def _members(state: State, cut: Cut, members: Numbers, shown: Numbers) -> list[Data]:
     some = members[shown]
-    resemblance = cut.clusters.resemblances(np.column_stack([np.full(len(some), members[0]), some]))
+    resemblance = state.resemblances(np.column_stack([np.full(len(some), members[0]), some]))
     kinds = cut.clusters.kind_codes[some]
     sizes = state.corpus.collection.size[state.rows(some)]
     return [
@@ -174,7 +172,7 @@ def _graph(
     drawn = np.array(list(dict.fromkeys([*first, *distinct[: _NODES + 5].tolist()]))[:_NODES])
     drawn = np.sort(drawn).astype(np.int64)
     a, b = np.triu_indices(len(drawn), 1)
-    values = cut.clusters.resemblances(np.column_stack([drawn[a], drawn[b]]))
+    values = state.resemblances(np.column_stack([drawn[a], drawn[b]]))
     table = np.ones((len(drawn), len(drawn)))
     table[a, b] = table[b, a] = values
     linked = {(int(min(p)), int(max(p))) for p in ends.tolist()} if len(ends) < 1_000_000 else set()
@@ -284,7 +282,8 @@ def _facts(data: Data) -> str:
         told = of or "to the first document"
         facts.append(("Smallest resemblance", share(data["smallest_resemblance"], 3), told))
     if dates and data["pages"] == 1:
-        facts.append(("Dates", f"{len(set(dates)):,}", f"{min(dates)} to {max(dates)}"))
+        between = min(dates) if len(set(dates)) == 1 else f"{min(dates)} to {max(dates)}"
+        facts.append(("Dates", f"{len(set(dates)):,}", between))
     return "".join(
         f"<div><dt>{title}</dt><dd>{number}<small>{escaped(note)}</small></dd></div>"
         for title, number, note in facts

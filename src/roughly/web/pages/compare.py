@@ -73,7 +73,9 @@ def named(corpus: Corpus, name: str, date: str = "") -> NamedDocument:
         )
     if date:
         dates = sorted({each.date or "undated" for each in found})
-        found = [each for each in found if (each.date or "undated") == date]
+        # A sweep is called by its day, month or year; its version is the latest of that.
+        same = [each for each in found if (each.date or "undated") == date]
+        found = same or [each for each in found if (each.date or "undated").startswith(date)]
         if not found:
             raise NotFoundError(
                 f"{line(name, 400)}: not in the corpus at that date: {line(date, 40)}",

@@ -20,6 +20,10 @@ NAVIGATION = (
     ("/", "Overview"),
     ("/search", "Search"),
     ("/compare", "Compare"),
+    ("/lost", "Lost and found"),
+    ("/changes", "Changes"),
+    ("/simhash", "Simhashes"),
+    ("/plan", "Plan"),
 )
 
 

@@ -32,15 +32,15 @@ def data(view: View, query: Query) -> Data:
     """What the overview shows at a threshold."""
     state = state_of(view)
     cut = state.cut(query.get("threshold"), query.get("distance"))
-    with state.lock:
+    with state.lock:  # What is made at the first request is made once.
         of_all = _of_all(state)
+        of_position, names, documents = state.sites
     sizes, counts = np.unique(cut.sizes, return_counts=True)
     kinds: dict[str, int] = {}
     of_sites: list[Data] = []
     identical, all_sites = cut.only_identical(), 0
     if len(cut.first):
-        of_position, names, documents = state.sites
-        all_sites = len(names)
+        all_sites = int((documents > 0).sum())  # removed documents may have had others
         kinds, chosen = cut.by_kind(of_position, _SITES)
         of_sites = [
             {"name": names[site], "documents": int(documents[site]), "kinds": _ordered(each)}
@@ -69,7 +69,11 @@ def _of_all(state: State) -> Data:
         "documents": len(state.corpus),
         "bytes": state.bytes,
         "distinct": state.distinct,
-        "pairs": asdict(pairs) | {"bins": [list(each) for each in pairs.bins]},
+        "pairs": asdict(pairs)
+        | {
+            "bins": [list(each) for each in pairs.bins],
+            "distances": [list(each) for each in pairs.distances],
+        },
         "series": [list(each) for each in state.series],
         "skipped": dict(state.cut().clusters.skipped.reasons.most_common(20)),
     }
@@ -189,10 +193,10 @@ def slider(data: Data, action: str) -> str:
         made = f"{decimal(data['made_with'])} when it was made"
     return (
         f'<form class="slider" method="get" action="{action}" data-threshold>'
-        f'<label for="threshold">{label}</label>'
-        f'<input id="threshold" name="{given}" type="range" {reach} value="{value}" '
+        f'<label for="threshold-slider">{label}</label>'
+        f'<input id="threshold-slider" name="{given}" type="range" {reach} value="{value}" '
         'aria-describedby="threshold-made">'
-        f'<output for="threshold">{value}</output><button class="plain">Cluster</button>'
+        f'<output for="threshold-slider">{value}</output><button class="plain">Cluster</button>'
         f'<span id="threshold-made" class="hint">{made}; moving it clusters again, from the '
         f'forest <span role="status" data-status></span></span></form>\n'
     )

@@ -56,11 +56,34 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class File:
+    """A file to be saved, in place of a page and of its twin."""
+
+    path: Path
+    name: str  # as the browser is to call it: plain ASCII without quotes
+    content_type: str = "text/plain; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Another page of this service that has the answer (status 303): its path, to which the twin
+    adds `.json`."""
+
+    path: str
+
+    @property
+    def twin(self) -> str:
+        """The same for who asked for JSON."""
+        path, mark, parameters = self.path.partition("?")
+        return f"{path}.json{mark}{parameters}"
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """One page of the service."""
 
     path: str  # as Starlette writes it, such as "/cluster/{id:int}"
-    data: Callable[[View, Query], Data]
+    data: Callable[[View, Query], Data | File | Elsewhere]
     html: Callable[[Data], str]
     methods: tuple[str, ...] = ("GET",)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from roughly.comparison import compare
+from roughly.corpus.finding import documents_named
 from roughly.documents.file import Document, document, is_html
 from roughly.errors import DocumentError, ParameterError
 from roughly.report.markup import escaped, line, name
@@ -22,6 +23,7 @@ from roughly.web.pages.state import State, state_of
 
 if TYPE_CHECKING:
     from roughly.corpus.corpus import Corpus
+    from roughly.corpus.lookup import NamedDocument
     from roughly.search.match import Match
 
 _LIMITS = (10, 50, 200)
@@ -73,9 +75,13 @@ def data(view: View, query: Query) -> Data:
         sought = None
     else:
         return {"corpus": view.path.name, "asked": asked, "found": None, "known": True}
-    known = sought is not None or bool(corpus.documents(url))
+    known = sought is not None or bool(_named(corpus, url))
     found = _found(state, sought, asked) if known else None
     return {"corpus": view.path.name, "asked": asked, "found": found, "known": known}
+
+
+def _named(corpus: Corpus, url: str) -> list[NamedDocument]:
+    return documents_named(corpus.collection, corpus.searcher, url)
 
 
 def _limit(value: str) -> int:
@@ -93,8 +99,7 @@ def _found(state: State, sought: Document | None, asked: Data) -> Data:
         limit=asked["limit"],
     )
     if sought is None and corpus.collection.has_text:
-        sought = corpus.document(corpus.documents(asked["url"])[-1].row)
-    # The same text under several dates is looked at once.
+        sought = corpus.document(_named(corpus, asked["url"])[-1].row)
     evidence = [
         _evidence(corpus, sought, match) if number < _EVIDENCE else None
         for number, match in enumerate(found)

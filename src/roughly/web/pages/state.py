@@ -35,9 +35,11 @@ Numbers = npt.NDArray[np.int64]
 
 # Thresholds of the series from the floor to 1.
 _FINE = 50
-# States and thresholds that are kept: a corpus has one state, and people compare two thresholds.
+# States and thresholds that are kept: a corpus has one state, and people go back and forth between
+# a few thresholds, each of which takes some 30 bytes a document.
 _STATES = 4
 _CUTS = 6
+_CUT_DOCUMENTS = 8_000_000  # of all thresholds together
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,8 @@ class State:
             key = (clusters.threshold, clusters.containment)
             if key not in self._cuts:
                 self._cuts[key] = Cut(clusters)
-                if len(self._cuts) > _CUTS:
+                most = max(1, min(_CUTS, _CUT_DOCUMENTS // max(1, len(self.corpus))))
+                while len(self._cuts) > most:
                     self._cuts.popitem(last=False)
             self._cuts.move_to_end(key)
             return self._cuts[key]
@@ -199,6 +202,11 @@ class State:
     def rows(self, positions: Numbers) -> Numbers:
         """The rows of some documents."""
         return self.corpus.outcome.order[positions].astype(np.int64)
+
+    def resemblances(self, pairs: Numbers) -> npt.NDArray[np.float64]:
+        """What sketches say of some pairs of documents."""
+        with self.lock:  # The sketches are opened once, for all thresholds.
+            return self._made.resemblances(pairs)
 
     def documents(self, positions: Numbers) -> list[NamedDocument]:
         """Some documents, by id and date."""
