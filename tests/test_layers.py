@@ -17,7 +17,7 @@ PACKAGE = SOURCE / "roughly"
 # know each other. "" is `import roughly` itself, the public names.
 LAYERS = [
     {"_core", "errors", "url"},
-    {"documents", "estimate", "sample_web"},
+    {"client", "documents", "estimate", "sample_web"},
     {"parameters"},
     {"sketch"},
     {"sketcher"},
@@ -30,7 +30,8 @@ LAYERS = [
     {"deduplication"},
     {"report"},
     {""},
-    {"cli", "web", "spark", "scrapy"},
+    {"web", "spark"},
+    {"cli", "scrapy"},
     {"__main__"},
 ]
 HEIGHT = {unit: height for height, layer in enumerate(LAYERS) for unit in layer}
