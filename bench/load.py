@@ -105,6 +105,7 @@ def own_load(port: int, known: list[int], seconds: float, seed: int) -> Load:
     fresh = np.random.default_rng(seed).integers(0, 2**64, 1 << 20, np.uint64).tolist()
     selector = selectors.DefaultSelector()
     sent: dict[socket.socket, float] = {}
+    held: dict[socket.socket, bytes] = {}  # of an answer, so far
     count = failed = 0
 
     def ask(each: socket.socket) -> None:
@@ -125,7 +126,10 @@ def own_load(port: int, known: list[int], seconds: float, seed: int) -> Load:
         for key, _ in selector.select(1):
             each = key.fileobj
             assert isinstance(each, socket.socket)
-            data = each.recv(1 << 16)  # Answers are short: one piece.
+            data = held.pop(each, b"") + each.recv(1 << 16)
+            if not _complete(data):
+                held[each] = data
+                continue
             took.append(now - sent[each])
             failed += not data.startswith(b"HTTP/1.1 200")
             ask(each)
@@ -134,6 +138,13 @@ def own_load(port: int, known: list[int], seconds: float, seed: int) -> Load:
         key.fileobj.close()  # type: ignore[union-attr]
     median, late = np.percentile(np.array(took) * 1000, [50, 99]).tolist()
     return Load(len(took), spent, median, late, failed)
+
+
+def _complete(data: bytes) -> bool:
+    """Whether this is a whole answer."""
+    head, found, body = data.partition(b"\r\n\r\n")
+    length = re.search(rb"content-length: (\d+)", head)
+    return bool(found) and length is not None and len(body) >= int(length[1])
 
 
 def cpu_seconds(process: int) -> float:

@@ -62,14 +62,14 @@ class Service:
         headers = {} if token is None else {"authorization": f"Bearer {token}"}
         return httpx.Client(base_url=self.address, headers=headers, timeout=60, **options)  # type: ignore[arg-type]
 
-    def children(self, module: str) -> list[int]:
-        """Processes that the supervisor started and that run now, by what they run."""
+    def children(self, kind: str) -> list[int]:
+        """Processes that the supervisor started and that run now: of kind worker or writer."""
         path = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
         found = []
         for pid in map(int, Path(path).read_text().split()):
             with contextlib.suppress(OSError):
                 words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-                if f"roughly.web.{module}".encode() in words:
+                if kind.encode() in words[3:]:
                     found.append(pid)
         return found
 

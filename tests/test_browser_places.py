@@ -295,6 +295,32 @@ def test_a_job_is_watched_and_cancelled(
 
 
 @only_full
+def test_the_bar_of_real_work_moves(desk: Visit, jobs_directory: Path) -> None:
+    """The same page in hundreds of spellings: work of many seconds, which is then cancelled."""
+    lost = moves(desk, **{"from": "2026-01-01", "to": "2026-07-01"})["moves"][0]["old"]
+    window = desk.open("/lost")
+    window.get_by_label(re.compile("URLs, one a line")).fill(
+        "\n".join(f"{lost}#{number}" for number in range(500))
+    )
+    window.get_by_role("button", name="Find them").click()
+    window.wait_for_url("**/jobs/*", timeout=60_000)
+    (folder,) = jobs_directory.glob(f"*/{window.url.rpartition('/')[2]}")
+    seen: list[float] = []
+    end = time.monotonic() + 120
+    while len(seen) < 3:
+        assert time.monotonic() < end, seen
+        value = window.evaluate("document.querySelector('progress').value")
+        if 0 < value < 1 and value not in seen:
+            seen.append(value)
+        window.wait_for_timeout(100)
+    assert seen == sorted(seen)
+    window.get_by_role("button", name="Cancel").click()
+    window.wait_for_selector("[data-state=cancelled]")
+    assert gone(int((folder / "pid").read_text()))
+    assert desk.faults == []
+
+
+@only_full
 def test_a_job_that_goes_on_leads_to_its_result(desk: Visit, jobs_directory: Path) -> None:
     _, pid = frozen_job(desk, jobs_directory, "0.25")
     os.kill(pid, signal.SIGCONT)

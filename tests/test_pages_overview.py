@@ -128,6 +128,16 @@ def test_documents_without_sites(tmp_path: Path) -> None:
     html("/", found)
 
 
+def test_sites_of_paths_and_addresses(tmp_path: Path) -> None:
+    corpus = Corpus.create(tmp_path / "paths.roughly")
+    ids = ["http://h.example/a/b", "/data/one/x", "/data/one/y", "/data/two/z", "/data/two/deep/z"]
+    corpus.add([{"id": id, "text": " ".join(WORDS)} for id in ids])
+    corpus.add([{"id": "/data/three/new", "text": " ".join(WORDS)}])
+    found = {site["name"]: site["documents"] for site in data(corpus, "/")["sites"]}
+    # The first in document order is no duplicate; it is of site one, which has another.
+    assert found == {"h.example": 1, "one": 2, "two": 2, "three": 1}
+
+
 def test_clusters_by_simhash_have_a_distance(tmp_path: Path) -> None:
     corpus = Corpus.create(tmp_path / "bits.roughly", method="simhash", distance=6)
     texts = [" ".join(WORDS), " ".join(WORDS[:-1]), " ".join(reversed(WORDS))]

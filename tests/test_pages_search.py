@@ -61,6 +61,7 @@ def test_a_text_is_found_best_first(corpus: Corpus, how: str) -> None:
     assert "contains the query" in page.words["found"]
     target = "/compare?b=https%3A%2F%2Fa.example%2F&b_date=2026-02-01"
     assert page.all("button", form="query", formaction=target)
+    assert page.all("a", href="/page?url=https%3A%2F%2Fb.example%2Fhalf")
 
 
 def test_a_url_is_found_in_any_spelling(corpus: Corpus) -> None:

@@ -152,6 +152,7 @@ def test_demoted_pages_are_kept_and_what_they_link_to_comes_last(
     }
 
 
+@pytest.mark.skipif(not FULL, reason="part of the full run")
 def test_settings_in_a_crawl(crawled: Callable[..., Crawl]) -> None:
     """Pages that are kept by name; a list in the stats that ends; no file without a directory."""
     found = crawled({**ADDON, "ROUGHLY_KEEP": ["/listing/", "^never$"], "ROUGHLY_STATS_URLS": 2})

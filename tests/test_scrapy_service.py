@@ -109,6 +109,7 @@ def test_a_service_that_refuses_closes_the_spider(running: Service, tmp_path: Pa
     assert len(items) == stats["roughly/unasked"] == 1
 
 
+@pytest.mark.skipif(not FULL, reason="part of the full run")
 def test_a_service_that_never_answers_does_not_stop_the_crawl(tmp_path: Path) -> None:
     site = Site()
     with served(site) as address, socket.create_server(("127.0.0.1", 0)) as silent:

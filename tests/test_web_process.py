@@ -21,7 +21,7 @@ from roughly.hamming import SeenIndex
 from tests.optional import FULL
 from tests.service import TOKEN, Service, make_corpus, service
 
-KILLS = 10 if FULL else 3
+KILLS = 10 if FULL else 2
 
 
 @pytest.fixture
@@ -63,14 +63,23 @@ class Asker(threading.Thread):
                 self.strange.append(f"{found.status_code} {found.text}")
 
 
-def wait_for(running: Service, module: str, count: int, *, other_than: set[int]) -> None:
+def wait_for(running: Service, kind: str, count: int, *, other_than: set[int]) -> None:
     """Waits until that many new processes of a kind run."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
-        if len(set(running.children(module)) - other_than) >= count:
+        if len(set(running.children(kind)) - other_than) >= count:
             return
         time.sleep(0.05)
-    raise AssertionError(f"no new {module}")
+    raise AssertionError(f"no new {kind}")
+
+
+def wait_for_answers(askers: list[Asker], more: int) -> None:
+    """Waits until that many more are acknowledged."""
+    before = sum(len(asker.acknowledged) for asker in askers)
+    end = time.monotonic() + 60
+    while sum(len(asker.acknowledged) for asker in askers) < before + more:
+        assert time.monotonic() < end, "it does not answer any more"
+        time.sleep(0.05)
 
 
 def wait_until_writable(client: httpx.Client) -> None:
@@ -90,30 +99,28 @@ def all_kept(running: Service, simhashes: list[int]) -> bool:
     return found["seen"] == [True] * len(simhashes)
 
 
-@pytest.mark.parametrize("module", ["writer", "worker"])
-def test_a_killed_process_loses_nothing_acknowledged(corpus: Path, module: str) -> None:
+@pytest.mark.parametrize("kind", ["writer", "worker"] if FULL else ["writer"])
+def test_a_killed_process_loses_nothing_acknowledged(corpus: Path, kind: str) -> None:
     with service(corpus, "--workers", "2") as running:
         askers = [Asker(running, seed) for seed in range(3)]
         for asker in askers:
             asker.start()
         killed: set[int] = set()
         for _ in range(KILLS):
-            time.sleep(0.3)
-            alive = running.children(module)
+            wait_for_answers(askers, 10)
+            alive = running.children(kind)
             os.kill(alive[0], signal.SIGKILL)
             killed.add(alive[0])
-            wait_for(running, module, len(alive), other_than=killed)
-        with running.client() as client:
-            wait_until_writable(client)
+            wait_for(running, kind, len(alive), other_than=killed)
+        wait_for_answers(askers, 10)
         for asker in askers:
             asker.stopping = True
         for asker in askers:
             asker.join()
         assert not [line for asker in askers for line in asker.strange]
         acknowledged = [x for asker in askers for x in asker.acknowledged]
-        assert len(acknowledged) > 20
         assert all_kept(running, acknowledged)
-        if module == "writer":
+        if kind == "writer":
             # Workers live on: every connection was answered.
             assert sum(asker.cut for asker in askers) == 0
             assert sum(asker.refused for asker in askers) > 0
@@ -146,9 +153,12 @@ def test_ending_it_finishes_what_it_was_asked(corpus: Path) -> None:
     assert len(roughly.Corpus(corpus)) == 6 + 300
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT] if FULL else [signal.SIGINT])
 def test_a_signal_ends_it_and_everything_it_started(corpus: Path, number: int) -> None:
     with service(corpus, "--workers", "2") as running:
+        killed = running.children("worker")[0]
+        os.kill(killed, signal.SIGKILL)
+        wait_for(running, "worker", 2, other_than={killed})
         started = [*running.children("worker"), *running.children("writer")]
         assert len(started) == 3
         with running.client() as client:
@@ -167,8 +177,8 @@ def test_nothing_outlives_a_killed_supervisor(corpus: Path) -> None:
         while time.monotonic() < end and any(Path(f"/proc/{pid}").exists() for pid in started):
             time.sleep(0.05)
         assert not [pid for pid in started if Path(f"/proc/{pid}").exists()]
-    with service(corpus):
-        pass  # and the index is free again
+    with SeenIndex(corpus / "seen"):
+        pass  # the index is free again
 
 
 def serve_output(*words: str) -> tuple[int, str]:
@@ -211,9 +221,17 @@ def test_an_index_has_the_distance_it_was_made_with(corpus: Path, tmp_path: Path
     assert status == 2 and "made for k = 5, wanted 4" in told
 
 
-def test_a_corpus_with_what_was_seen_is_a_corpus_like_any_other(corpus: Path) -> None:
-    with service(corpus) as running, running.client() as client:
-        client.post("/api/seen", json={"simhashes": ["1", "ff00ff00"]})
+def test_what_one_worker_adds_all_see_and_the_corpus_stays_one(corpus: Path) -> None:
+    new = {"id": "https://example.com/new", "content": "words that were never there before"}
+    with service(corpus, "--workers", "2") as running:
+        with running.client() as client:
+            client.post("/api/seen", json={"simhashes": ["1", "ff00ff00"]})
+            assert client.post("/api/add", json={"documents": [new]}).json()["documents"] == 1
+        for _ in range(10):  # new connections, so that both workers are asked
+            with running.client() as client:
+                assert client.get("/health").json()["documents"] == 7
+                found = client.post("/api/find", json={"content": new["content"]}).json()
+                assert [row["id"] for row in found["documents"]] == [new["id"]]
     opened = roughly.Corpus(corpus)
     assert opened.verify() == []
     opened.add([("https://example.com/more", "more text that nobody has seen before now")])
@@ -222,15 +240,3 @@ def test_a_corpus_with_what_was_seen_is_a_corpus_like_any_other(corpus: Path) ->
     assert json.dumps(opened.info().to_dict())
     with SeenIndex(corpus / "seen") as index:
         assert len(index) == 2
-
-
-def test_all_workers_see_what_one_added(corpus: Path) -> None:
-    with service(corpus, "--workers", "2") as running:
-        new = {"id": "https://example.com/new", "content": "words that were never there before"}
-        with running.client() as client:
-            assert client.post("/api/add", json={"documents": [new]}).json()["documents"] == 1
-        for _ in range(10):  # new connections, so that both workers are asked
-            with running.client() as client:
-                assert client.get("/health").json()["documents"] == 7
-                found = client.post("/api/find", json={"content": new["content"]}).json()
-                assert [row["id"] for row in found["documents"]] == [new["id"]]

@@ -17,13 +17,17 @@ from typing import Any
 
 from scrapy import signals
 from scrapy.http.request import NO_CALLBACK
-from scrapy.utils.asyncio import is_asyncio_available
 
 from roughly.errors import ParameterError, RoughlyError, ServiceError
 from roughly.scrapy.kept import KeptPages, Workplace
 from roughly.scrapy.options import Options, read_options
 from roughly.scrapy.page import NEW, SAME, UNASKED, Page, Verdict, page_of
 from roughly.scrapy.record import close_spider, logger
+
+try:
+    from scrapy.utils.asyncio import is_asyncio_available
+except ImportError:  # before Scrapy 2.14
+    from scrapy.utils.reactor import is_asyncio_reactor_installed as is_asyncio_available
 
 # Seconds in which a service is not asked again after it did not answer.
 REST = 10.0

@@ -37,7 +37,7 @@ _START_SECONDS = 600.0  # a large index takes long to load
 class _Child:
     """A process that should run."""
 
-    module: str
+    kind: str  # worker or writer
     row: int
     descriptor: int
     process: subprocess.Popen[bytes] | None = None
@@ -58,10 +58,8 @@ def serve(setting: Setting, say: Callable[[str], None]) -> int:
         if setting.token is not None:
             inside.bind(os.path.join(folder, WRITER_SOCKET))
             inside.listen(128)
-            children.append(_Child("roughly.web.writer", 0, inside.fileno()))
-        children += [
-            _Child("roughly.web.worker", row, listener.fileno()) for row in range(setting.workers)
-        ]
+            children.append(_Child("writer", 0, inside.fileno()))
+        children += [_Child("worker", row, listener.fileno()) for row in range(setting.workers)]
         with inside, _signals() as wake:
             return _Supervisor(setting, folder, children, wake).run(
                 lambda: say(_where(listener, setting))
@@ -110,7 +108,7 @@ class _Supervisor:
 
     def _start(self, child: _Child) -> None:
         child.process = subprocess.Popen(
-            [sys.executable, "-m", child.module],
+            [sys.executable, "-m", "roughly.web.process", child.kind],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=(child.descriptor,),
@@ -177,7 +175,7 @@ class _Supervisor:
         """Ends all, the last of the list last; 1 if one had to be killed."""
         # Longer than what they give their requests.
         patience = self._setting.limits.grace_seconds + 5
-        workers = [child for child in self._children if child.module.endswith("worker")]
+        workers = [child for child in self._children if child.kind == "worker"]
         others = [child for child in self._children if child not in workers]
         clean = all([self._end_some(workers, patience), self._end_some(others, patience)])
         return 0 if clean else 1

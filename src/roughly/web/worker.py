@@ -1,7 +1,7 @@
 """One HTTP worker: a process with an event loop that accepts connections at the service's socket.
 
-`python -m roughly.web.worker`, started by the supervisor (serve.py) alone. It ends when it is told
-to, or when the supervisor is gone, and first answers what it was asked.
+The supervisor (serve.py) starts it through `process.py`. It ends when it is told to, or when the
+supervisor is gone, and first answers what it was asked.
 """
 
 from __future__ import annotations
@@ -99,7 +99,3 @@ def main() -> int:
     except KeyboardInterrupt:
         pass
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,9 +1,9 @@
 """The one process that writes: it has the `SeenIndex` open, and adds documents to the corpus.
 
-`python -m roughly.web.writer`, started by the supervisor (serve.py) alone. One thread reads what
-workers ask and answers it: all simhashes that wait are decided at once, then answered, so an answer
-tells of what a killed process does not lose. Documents are added in a second thread, one request
-after the other. Told to end, it finishes what it has begun and puts everything on the disk.
+The supervisor (serve.py) starts it through `process.py`. One thread reads what workers ask and
+answers it: all simhashes that wait are decided at once, then answered, so an answer tells of what a
+killed process does not lose. Documents are added in a second thread, one request after the other.
+Told to end, it finishes what it has begun and puts everything on the disk.
 """
 
 from __future__ import annotations
@@ -314,7 +314,3 @@ def main() -> int:
     tell_ready()
     writer.run()
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

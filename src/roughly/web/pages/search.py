@@ -273,7 +273,8 @@ def _match(asked: Data, match: Data) -> str:
         f'<p class="about"><span class="kind"><span class="key kind-{match["kind"]}"></span>'
         f"{_KINDS[match['kind']]}</span>"
         f"<span>{escaped(match['date'] or 'undated')}</span>{_side_by_side(asked, match)}"
-        f'<span>{cluster}</span></p><dl class="shares">{measures}</dl>{passage}</li>\n'
+        f'<span>{cluster}</span><a href="{address("/page", {"url": match["id"]})}">through time</a>'
+        f'</p><dl class="shares">{measures}</dl>{passage}</li>\n'
     )
 
 

@@ -24,7 +24,7 @@ from roughly.corpus.lookup import named_documents
 from roughly.errors import NotFoundError, ParameterError
 from roughly.report.cluster_report import Bin, PairCount, Step
 from roughly.report.cluster_sample import id_parts
-from roughly.report.site import shared_folders, sites
+from roughly.report.site import site_codes
 
 if TYPE_CHECKING:
     from roughly.corpus.corpus import Corpus
@@ -216,17 +216,9 @@ class State:
     def sites(self) -> tuple[npt.NDArray[np.int32], list[str], Numbers]:
         """The number of every document's site, in document order; the names of sites; and how many
         documents each has."""
-        collection = self.corpus.collection
-        shared = shared_folders(id_parts(collection))
-        known: dict[str, int] = {}
-        found = [np.zeros(0, np.int32)]
-        for ids in id_parts(collection):
-            named = sites(ids, shared).combine_chunks().dictionary_encode()
-            numbers = [known.setdefault(each, len(known)) for each in named.dictionary.to_pylist()]
-            found.append(np.array(numbers, np.int32)[named.indices.to_numpy()])
-        of_row = np.concatenate(found)
+        of_row, names = site_codes(lambda: id_parts(self.corpus.collection))
         of_position = of_row[self.corpus.outcome.order]
-        return of_position, list(known), np.bincount(of_position, minlength=len(known))
+        return of_position, names, np.bincount(of_position, minlength=len(names))
 
     @cached_property
     def pairs(self) -> Pairs:

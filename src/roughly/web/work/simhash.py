@@ -24,7 +24,7 @@ _SPIKES = 20
 _EMPTY = 5
 _LOOKED_AT = 50
 # Documents whose simhashes are made, or read, between two words about it.
-_AT_ONCE = 1 << 12
+_AT_ONCE = 1 << 10
 
 
 def can_tell(corpus: Corpus) -> None:
