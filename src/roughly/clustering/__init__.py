@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from roughly.clustering.whole import Clusters, cluster, cluster_documents
+    from roughly.clustering.whole import SEGMENT, Clusters, cluster, cluster_documents
 
-__all__ = ["Clusters", "cluster", "cluster_documents"]
+__all__ = ["SEGMENT", "Clusters", "cluster", "cluster_documents"]
 
 
 def __getattr__(name: str) -> Any:

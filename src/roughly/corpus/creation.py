@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from roughly.clustering import SEGMENT, cluster_documents
 from roughly.clustering.outcome import FOREST
 from roughly.clustering.sketching import Progress, no_progress
-from roughly.clustering.whole import SEGMENT, cluster_documents
 from roughly.corpus.change import WORK
 from roughly.corpus.manifest import (
     FORESTS,
