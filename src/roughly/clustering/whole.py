@@ -1,4 +1,7 @@
-"""Documents to clusters: every phase, one after the other, in a working directory."""
+"""Documents to clusters: every phase, one after the other, in a working directory.
+
+What is there of an earlier run with the same parameters is not done again.
+"""
 
 from __future__ import annotations
 
