@@ -256,8 +256,10 @@ class JsonlColumns:
         Offsets, data and kind (0 missing, 1 string, 2 null, 3 number or boolean, 4 nested) of a field.
         """
 
-def jsonl_columns(data: bytes, fields: Sequence[str]) -> JsonlColumns:
-    """The named fields of the JSON objects in `data`, one a line."""
+def jsonl_columns(data: bytes, fields: Sequence[str], size: int | None = None) -> JsonlColumns:
+    """
+    The named fields of the JSON objects in `data`, or in its first `size` bytes, one a line.
+    """
 
 def crc32c(buffer: object, before: int = 0, simd: str = '') -> int:
     """

@@ -30,9 +30,9 @@ _PARTS_AT_ONCE = 8
 
 RESIDENT_BYTES = 1 << 26
 
-# Documents whose sketches are looked at before their pages are let go, some 30 MB; or more, so that
+# Documents whose sketches are looked at before their pages are let go, some 8 MB; or more, so that
 # there are not too many steps.
-STEP_DOCUMENTS = 1 << 14
+STEP_DOCUMENTS = 1 << 12
 _MOST_STEPS = 256
 
 

@@ -21,7 +21,6 @@ from roughly.condition import NO_CONDITION
 from roughly.deduplication.decision import decide
 from roughly.deduplication.pool import Pool
 from roughly.deduplication.result import Deduplicated
-from roughly.deduplication.simhash_decision import decide_by_simhash
 from roughly.storage.steps import Steps
 from roughly.verification.contents import Contents
 
@@ -72,6 +71,8 @@ def deduplicate(
     corpus = None if against is None else against.segment
     pool = Pool(segment, contents, corpus, rule.condition)
     if rule.condition.method == "simhash":
+        from roughly.deduplication.simhash_decision import decide_by_simhash
+
         removals = decide_by_simhash(pool, rule, threads, progress)
     else:
         removals = decide(pool, rule, sketcher, threads, memory_bytes, directory, progress)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Rows = npt.NDArray[np.int64]
 
 # Their shingles take about as much again and half of it; two windows are in memory.
-WINDOW_BYTES = 1 << 23
+WINDOW_BYTES = 1 << 22
 
 
 class Window(NamedTuple):
