@@ -5,7 +5,7 @@ import numpy.typing as npt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roughly.clustering.equivalence import KINDS, equivalents, first_of_equal
+from roughly.clustering.equivalence import KINDS, equivalents, first_of_equal, whole
 from roughly.sketch import EQUIVALENT_SAMPLES
 
 # Few values, so that hashes agree in one half, in both, or in neither.
@@ -50,7 +50,9 @@ def test_kinds_and_representatives(texts: list[tuple[int, int]], data: st.DataOb
     sketch = array([sketch_of[form][0] for form in forms])
     size = np.array([sketch_of[form][1] for form in forms], np.uint32)
     kept = np.array([sketch_of[form][2] for form in forms], np.uint32)
-    groups = equivalents(lambda: content, lambda: canonical, lambda: sketch, size, kept)
+    groups = equivalents(
+        whole(lambda: content), whole(lambda: canonical), whole(lambda: sketch), size, kept
+    )
 
     for number, form in enumerate(forms):
         first = forms.index(form)
@@ -73,16 +75,16 @@ def test_kinds_and_representatives(texts: list[tuple[int, int]], data: st.DataOb
 
 def test_no_documents() -> None:
     none, hashes_of_none = np.zeros(0, np.uint32), np.zeros((0, 2), np.uint64)
-    groups = equivalents(*3 * [lambda: hashes_of_none], none, none)
+    groups = equivalents(*3 * [whole(lambda: hashes_of_none)], none, none)
     assert len(groups.representative) == len(groups.representatives) == len(groups.kind) == 0
 
 
 def test_identical_to_another_than_the_representative() -> None:
     """b and c have the same bytes, a only the same form: both are lexical to a."""
     groups = equivalents(
-        lambda: array([(1, 0), (2, 0), (2, 0)]),
-        lambda: array([(5, 5)] * 3),
-        lambda: array([(9, 9)] * 3),
+        whole(lambda: array([(1, 0), (2, 0), (2, 0)])),
+        whole(lambda: array([(5, 5)] * 3)),
+        whole(lambda: array([(9, 9)] * 3)),
         np.full(3, 30, np.uint32),
         np.full(3, 30, np.uint32),
     )

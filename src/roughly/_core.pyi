@@ -109,6 +109,17 @@ def content_hashes(source: object, threads: int) -> Annotated[NDArray[numpy.uint
     The equivalence hashes of a batch of documents, as they are: their two halves.
     """
 
+class DocumentSets:
+    """Documents that links have put together so far."""
+
+    def __init__(self, documents: int) -> None: ...
+
+    def add(self, pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
+        """Those pairs, heaviest first, that put together what was apart."""
+
+    def first(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
+        """For every document the first of those it was put together with."""
+
 def spanning_forest(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], documents: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
     """The pairs of a maximum spanning forest, heaviest first."""
 
