@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from roughly.clustering.clock import Clock
 from roughly.clustering.clusters import Clusters, Linkage, check_linkage
+from roughly.clustering.room import check_room
 from roughly.clustering.run import run_phases
 from roughly.clustering.settings import Settings, condition_for, settings_for
 from roughly.clustering.sketching import (
@@ -164,6 +165,7 @@ def cluster_documents(
                 simhasher=simhasher,
             )
             phase.rows = len(segment)
+        check_room(memory_bytes, len(segment))
         verifier = None
         if settings.exact:
             _ = documents.guesses  # looks for the fields, by which documents are read again

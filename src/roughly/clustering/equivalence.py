@@ -29,7 +29,7 @@ NONE, IDENTICAL, LEXICAL, SHINGLE, EMPTY = range(5)
 
 # Bytes for the hashes that are compared at once, and what each of them takes meanwhile.
 ROOM_BYTES = 1 << 26
-_ROW_BYTES = 64
+_ROW_BYTES = 128
 # Documents that are looked at together where all of them are.
 _STEP = 1 << 16
 
@@ -118,7 +118,9 @@ def first_of_pieces(
     passes = max(-(-count * _ROW_BYTES // room_bytes), 1)
     bounds = [(n << 64) // passes for n in range(passes + 1)]
     for low, high in pairwise(bounds):
-        _collapse(column(), low, high - 1, room_bytes // _ROW_BYTES, only, number, first)
+        # About a pass's share of them, for hashes are random.
+        most = 5 * room_bytes // (4 * _ROW_BYTES)
+        _collapse(column(), low, high - 1, most, only, number, first)
     # One that had been the first so far may have followed another one later.
     for begin, end in _steps(count):
         some = first[begin:end]

@@ -51,6 +51,7 @@ from roughly.clustering.outcome import (
     write_hubs,
     write_pairs,
 )
+from roughly.clustering.room import room_beside
 from roughly.clustering.settings import Settings
 from roughly.clustering.sketches import PairTable, Rows, Sketches
 from roughly.clustering.sketching import Progress, no_progress
@@ -153,7 +154,7 @@ class _Phases:
         if not self.steps.done("documents"):
             with self.clock("equivalents") as phase:
                 segment = self.segment
-                order = document_order(segment, self.memory_bytes // 8)
+                order = document_order(segment, self._room // 8)
                 groups = self._equivalents(order)
                 segment.release()
                 phase.bytes_written += write_documents(self.folder, order, groups)[1]
@@ -196,7 +197,7 @@ class _Phases:
             size,
             kept,
             by_sketch=by_sketch(self.settings),
-            room_bytes=self.memory_bytes // 8,
+            room_bytes=self._room // 4,
         )
 
     def pairs(self, rows: Rows) -> tuple[list[tuple[Measure, Path]], dict[str, int]]:
@@ -303,6 +304,10 @@ class _Phases:
         return files
 
     @property
+    def _room(self) -> int:
+        return room_beside(self.memory_bytes, len(self.segment))
+
+    @property
     def _prefix(self) -> str:
         """Of the files of pairs as they are found."""
         return "estimated" if self.settings.exact else "pairs"
@@ -312,7 +317,7 @@ class _Phases:
             sketches,
             rows,
             threads=self.threads,
-            budget=Budget.of_memory(self.memory_bytes),
+            budget=Budget.of_memory(self._room),
             scratch=self.folder,
             clock=self.clock,
             least_contained=0 if self.settings.exact else LEAST_CONTAINED,
@@ -389,7 +394,7 @@ class _Phases:
     def _expanded(self, rows: Rows, path: Path) -> dict[str, int]:
         """Pairs by the paper's expansion, of sketches or of super shingles."""
         settings, sketches = self.settings, Sketches.of_segment(self.segment)
-        budget = self.memory_bytes // 4
+        budget = self._room // 4
         if settings.method == "super":
             found = super_pairs(
                 sketches,
@@ -439,7 +444,7 @@ class _Phases:
             links = [0]
 
             def counted() -> Iterator[PairTable]:
-                for table in forest_links(read, documents, self.memory_bytes // 8):
+                for table in forest_links(read, documents, self._room // 8):
                     links.append(len(table))
                     yield table
 
