@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from roughly.errors import ParameterError
 
-# What a clustering and a deduplication hold of every document, at most.
+# What a clustering, the making of a corpus with its index and tables, and a deduplication hold of
+# every document, at most.
 CLUSTERING_BYTES = 26
+CORPUS_BYTES = 64
 DEDUPLICATION_BYTES = 60
 
 
