@@ -75,6 +75,7 @@ def write_index(
     sets = segment.parameters.selection[0] != "perm"
     copies, left_out = _copies(segment) if sets else (_no_copies(segment), None)
     rows = np.zeros(len(segment), ROW)
+    _core.give_back_memory()
     with contextlib.ExitStack() as stack:
         # A run takes memory until it is inverted; a quarter of it is for that.
         runs = _Runs(temporary(directory / "index-runs"), memory_bytes // 4, stack)
@@ -90,6 +91,7 @@ def write_index(
             segment.release()
             advance(1)
         postings = runs.postings
+        _core.give_back_memory()
         shape = _core.inverted_shape(len(segment), postings) if sets else (0, 0)
         _write_postings(segment, runs, shape, memory_bytes, threads, advance)
     _write(directory, "sketches", np.array(places, "<u8"))
