@@ -187,3 +187,17 @@ def test_command(corpus: Corpus, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main([*words, "--category", "fr"]) == 1
     assert main([*words, "--urls", "--method", "simhash"]) == 2
     assert "--urls: cannot stand beside --method simhash" in capsys.readouterr().err
+
+
+def test_matches_of_one_site_and_of_others(
+    corpus: Corpus, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["find", str(corpus.path), "http://a.org/same", "--method", "simhash", "-k", "3"]
+    assert main([*words, "--json"]) == 0
+    output = capsys.readouterr()
+    rows = {row["id"]: row["same_site"] for row in map(json.loads, output.out.splitlines())}
+    assert rows == {"http://a.org/backwards": True, "http://b.org/near": False}
+    assert "1 of the query's own site, 1 cross-site" in output.err
+    found = corpus.find(A, method="simhash")
+    assert found.site_matches == (0, 0)  # a text has no site
+    assert found.same_site(found[0]) is None

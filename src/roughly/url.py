@@ -151,7 +151,7 @@ def host_of(ids: pa.Array) -> pa.Array:
     rest = pc.and_(pc.is_null(found), pc.match_substring(ids, "://"))
     if not pc.any(rest).as_py():
         return found
-    singly = [_host_of_url(id) for id in ids.filter(rest).to_pylist()]
+    singly = [host_of_url(id) for id in ids.filter(rest).to_pylist()]
     return pc.replace_with_mask(found, pc.fill_null(rest, False), pa.array(singly, pa.string()))
 
 
@@ -160,7 +160,8 @@ def _host_of_server(server: str) -> str | None:
     return clean[1] if clean else split_url(server).host or None
 
 
-def _host_of_url(url: str) -> str | None:
+def host_of_url(url: str) -> str | None:
+    """The same for a single id."""
     return split_url(url).host or None if is_url(url) else None
 
 

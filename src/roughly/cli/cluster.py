@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from roughly.cli.engine import add_engine, cluster_on_spark, on_spark
 from roughly.cli.options import (
     add_condition_options,
     add_reading,
@@ -49,6 +50,7 @@ examples:
   roughly cluster docs.roughly --json > clusters.jsonl
   roughly cluster docs.roughly --common 20
   roughly cluster docs.roughly --url https://example.com/page
+  roughly cluster 'hdfs:///crawl/*.parquet' -o hdfs:///out --engine spark --master yarn
 
 Exit status: 0 done, 2 error."""
 
@@ -127,11 +129,14 @@ def add_parser(subparsers: Any) -> None:
     )
     add("--url", metavar="URL", help="show only the documents in the cluster of this page")
     add("--quiet", action="store_true", help="no summary and no progress, errors only")
+    add_engine(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Makes a corpus, or asks one."""
+    if on_spark(arguments):
+        return cluster_on_spark(arguments)
     from roughly.corpus import Corpus, is_corpus, is_unfinished
 
     if arguments.output is None:

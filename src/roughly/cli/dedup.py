@@ -11,6 +11,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from roughly.cli.engine import add_engine, dedup_on_spark, on_spark
 from roughly.cli.options import (
     add_condition_options,
     add_reading,
@@ -56,6 +57,7 @@ examples:
   roughly dedup new.jsonl -o fresh.jsonl --against crawl.roughly
   roughly dedup crawl.jsonl -o clean.jsonl --method both -k 3 --within language
   zcat crawl.jsonl.gz | roughly dedup - -o - > clean.jsonl
+  roughly dedup 's3a://crawl/*.parquet' -o s3a://clean --engine spark --master yarn
 
 Exit status: 0 done, 2 error."""
 
@@ -132,11 +134,14 @@ def add_parser(subparsers: Any) -> None:
     )
     add("--json", action="store_true", help="the summary as one JSON object on standard output")
     add("--quiet", action="store_true", help="no summary and no progress, errors only")
+    add_engine(parser, order=True)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Deduplicates the inputs and writes what stays."""
+    if on_spark(arguments):
+        return dedup_on_spark(arguments)
     started = time.monotonic()
     if arguments.output == "-" and (arguments.json or arguments.explain):
         option = "--json" if arguments.json else "--explain"
@@ -149,8 +154,8 @@ def run(arguments: argparse.Namespace) -> int:
             "--explain: cannot stand beside --json: both write to standard output",
             hint="leave out one of them",
         )
-    from roughly.cli.light_arrow import leave_pandas_out
     from roughly.cli.progress import Progress
+    from roughly.documents.light_arrow import leave_pandas_out
 
     leave_pandas_out()
     from roughly.clustering.workplace import disk_bytes

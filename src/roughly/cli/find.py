@@ -21,7 +21,7 @@ from roughly.errors import ParameterError
 if TYPE_CHECKING:
     from roughly.corpus import Corpus
     from roughly.documents.file import Document
-    from roughly.search.match import Found
+    from roughly.search.match import Found, Match
 
 DESCRIPTION = """\
 Finds the documents of a corpus that are like a given one, known or not: identical,
@@ -176,7 +176,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0 if len(found) else NOTHING
     if arguments.json:
         for match in found:
-            _print_row(match.to_dict(), found)
+            _print_row(match, match.to_dict(), found)
     else:
         _show(corpus, found, text, url, arguments)
     _say_summary(found, arguments)
@@ -221,14 +221,15 @@ def _show_holders(found: Found, arguments: argparse.Namespace) -> None:
     shown = holders[: arguments.limit]
     for holder in shown:
         if arguments.json:
-            _print_row(holder.to_dict(), found)
+            _print_row(holder.match, holder.to_dict(), found)
         else:
             print(holder_line(holder))
     _say_summary(found, arguments, len(shown), len(holders))
 
 
-def _print_row(row: dict[str, Any], found: Found) -> None:
-    print(json.dumps(row | {"promised_recall": found.promise.recall}, ensure_ascii=False))
+def _print_row(match: Match, row: dict[str, Any], found: Found) -> None:
+    row |= {"same_site": found.same_site(match), "promised_recall": found.promise.recall}
+    print(json.dumps(row, ensure_ascii=False))
 
 
 def _query(corpus: Corpus, arguments: argparse.Namespace) -> tuple[Document | None, str | None]:

@@ -22,6 +22,7 @@ from roughly import _core
 from roughly.clustering.clock import Phase
 from roughly.clustering.comparable import attributes_for
 from roughly.clustering.equivalence import KINDS, Positions
+from roughly.clustering.forest import NO_PAIRS
 from roughly.clustering.outcome import Outcome, reaching, read_pairs
 from roughly.clustering.settings import Settings, bits_threshold, exact_ratio
 from roughly.clustering.site import SitePairs, count_by_cluster, same_site, site_numbers
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 Linkage = Literal["single", "star"]
 Numbers = npt.NDArray[np.int64]
+Shares = npt.NDArray[np.float64]
 Scalar = TypeVar("Scalar", np.float64, np.uint8)
 
 
@@ -45,7 +47,8 @@ Scalar = TypeVar("Scalar", np.float64, np.uint8)
 _STEP = 1 << 16
 
 _NEAR, _CONTAINED, _CONTAINS = range(len(KINDS), len(KINDS) + 3)
-_KIND_NAMES = pa.array([*KINDS, "near", "contained", "contains"], pa.string())
+# By `kind_codes`.
+KIND_NAMES = (*KINDS, "near", "contained", "contains")
 
 _DOCUMENTS = (
     ("id", pa.string()),
@@ -196,26 +199,63 @@ class Clusters:
     def document_batches(self) -> Iterator[pa.RecordBatch]:
         """The rows of `documents()`, some at a time."""
         groups, firsts = self.outcome.groups, self._firsts
-        kinds = self._near_kinds
+        names = pa.array(KIND_NAMES, pa.string())
         for begin, end in steps(len(groups.kind), _STEP):
             some, positions = slice(begin, end), np.arange(begin, end)
-            first, kind = self._first[some], groups.kind[some].copy()
-            near = np.flatnonzero(first != groups.representative[some])
-            kind[near] = _NEAR if kinds is None else kinds.of(begin, end)[near]
+            first, kind = self._first[some], self._kinds(begin, end)
             columns = [
                 self._names(positions),
                 self._columns.take("date", self.outcome.order[some].astype(np.int64)),
                 pa.array(np.searchsorted(firsts, first), pa.int64()),
                 self._names(first),
-                pa.DictionaryArray.from_arrays(
-                    pa.array(kind, mask=first == positions), _KIND_NAMES
-                ).cast(pa.string()),
+                pa.DictionaryArray.from_arrays(pa.array(kind, mask=first == positions), names).cast(
+                    pa.string()
+                ),
                 pa.array(self._resemblance.of(begin, end), pa.float64()),
             ]
             if self.settings.containment is not None:
                 columns.append(pa.array(self._containments[0].of(begin, end), pa.float64()))
             yield pa.record_batch(columns, schema=self.document_schema)
             self._release()
+
+    @property
+    def first(self) -> Numbers:
+        """For every document, in document order, the place of the first one of its cluster."""
+        return self._first.astype(np.int64)
+
+    @cached_property
+    def kind_codes(self) -> npt.NDArray[np.uint8]:
+        """For every document, in document order, how it belongs to the first one of its cluster:
+        a place in KIND_NAMES. Of that first one itself it means nothing."""
+        return self._kinds(0, len(self._first))
+
+    def _kinds(self, begin: int, end: int) -> npt.NDArray[np.uint8]:
+        """The same of some of them."""
+        some, groups = slice(begin, end), self.outcome.groups
+        kind = groups.kind[some].copy()
+        near = self._first[some] != groups.representative[some]
+        kinds = self._near_kinds
+        kind[near] = _NEAR if kinds is None else kinds.of(begin, end)[near]
+        return kind
+
+    def links(self) -> tuple[Numbers, Shares]:
+        """What holds the clusters together: pairs of documents, as places in document order, and
+        the resemblance or containment of each."""
+        links = np.concatenate([NO_PAIRS, *self._strong_links()])
+        ends = self.outcome.groups.representatives[links[:, :2].astype(np.int64)]
+        return ends.astype(np.int64), links[:, 2] / np.maximum(links[:, 3], 1)
+
+    def resemblances(self, pairs: Numbers) -> Shares:
+        """What sketches say of some pairs of documents, given as places in document order."""
+        rows = self.outcome.groups.representatives
+        ends = np.searchsorted(rows, self.outcome.groups.representative[pairs])
+        shares = np.ones(len(ends))
+        apart = ends[:, 0] != ends[:, 1]
+        asked = np.zeros((int(apart.sum()), 4), np.uint32)
+        asked[:, :2] = ends[apart]
+        counted = self._measured(asked).astype(np.int64)
+        shares[apart] = counted[:, 2] / np.maximum(counted[:, 3], 1)
+        return shares
 
     @property
     def document_schema(self) -> pa.Schema:
@@ -258,13 +298,14 @@ class Clusters:
         """All pairs of representatives down to the floors, see `pair_batches`."""
         return pa.Table.from_batches(self.pair_batches(), _PAIRS)
 
-    def pair_batches(self) -> Iterator[pa.RecordBatch]:
+    def pair_batches(self, named: bool = True) -> Iterator[pa.RecordBatch]:
         """A row a pair of representatives down to the floors: a, b, common, sampled, resemblance or
         containment (common / sampled, the estimate by which the pair was found; of containment the
         larger of the two; a pair may be there by both), mass (whether the pair stands for others,
         because b belongs to a mass around a), distance (bits in which their simhashes differ, if
         they have any), same_site (whether their hosts are the same; null unless both ids are
-        URLs). Of pairs by simhash common and sampled are counted too, from the sketches."""
+        URLs). Of pairs by simhash common and sampled are counted too, from the sketches. Without
+        names, which take most of the time: no a, b and same_site."""
         representatives, hubs = self.outcome.groups.representatives, self.outcome.hubs
         by_simhash = self.settings.method == "hamming"
         for measure, path in self.outcome.pair_files:
@@ -276,16 +317,18 @@ class Clusters:
                 value = pa.array(common / np.maximum(sampled, 1))
                 none = pa.nulls(len(a), pa.float64())
                 columns = [
-                    self._names(representatives[a]),
-                    self._names(representatives[b]),
                     pa.array(common),
                     pa.array(sampled),
                     *((value, none) if measure == "resemblance" else (none, value)),
                     pa.array(mass),
                     self._distances(representatives[a], representatives[b]),
-                    same_site(self._sites[a], self._sites[b]),
                 ]
-                yield pa.record_batch(columns, schema=_PAIRS)
+                if not named:
+                    yield pa.record_batch(columns, _PAIRS.names[2:-1])
+                    continue
+                names = [self._names(representatives[a]), self._names(representatives[b])]
+                sites = same_site(self._sites[a], self._sites[b])
+                yield pa.record_batch([*names, *columns, sites], schema=_PAIRS)
 
     def _measured(self, pairs: PairTable) -> PairTable:
         """What the sketches of pairs have in common."""

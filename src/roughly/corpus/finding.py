@@ -20,7 +20,7 @@ from roughly.search.query import Query
 from roughly.search.restriction import Restriction, categories
 from roughly.search.rule import Rule
 from roughly.search.searcher import Direction, Searcher, Threshold, check_searchable
-from roughly.url import host_of
+from roughly.url import host_of, host_of_url
 
 if TYPE_CHECKING:
     from roughly.corpus.snapshot import Snapshot
@@ -83,7 +83,7 @@ def find_documents(
                     hint="say how many bits may differ (-k, distance), or choose the method both",
                 )
         assert restriction is not None
-        return find_by_simhash(
+        found = find_by_simhash(
             collection,
             sought,
             query,
@@ -92,18 +92,19 @@ def find_documents(
             limit=limit,
             threads=threads,
         )
-    rule = Rule.of(query, threshold, containment, direction)
-    return find(
-        collection,
-        sought,
-        query,
-        rule,
-        limit=limit,
-        exact=exact,
-        threads=threads,
-        progress=progress,
-        restriction=restriction,
-    )
+    else:
+        found = find(
+            collection,
+            sought,
+            query,
+            Rule.of(query, threshold, containment, direction),
+            limit=limit,
+            exact=exact,
+            threads=threads,
+            progress=progress,
+            restriction=restriction,
+        )
+    return found if url is None else replace(found, host=host_of_url(url))
 
 
 def _condition(asked: Asked, stored: Condition) -> Condition:

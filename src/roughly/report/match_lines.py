@@ -60,6 +60,9 @@ def summary_lines(
     total = found.total if total is None else total
     if total > shown:
         yield f"{shown:,} of {plural(total, 'document')} shown (--limit N)"
+    same, cross = found.site_matches
+    if same or cross:
+        yield f"{same:,} of the query's own site, {cross:,} cross-site"
     if found.uncounted:
         text = (
             f"{plural(found.uncounted, 'document')} with few samples in common not counted by the"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, overload
 
 from roughly.estimate import Estimate
-from roughly.url import page_of, server_of
+from roughly.url import host_of_url, page_of, server_of
 
 Kind = Literal["identical", "lexical", "shingle", "near", "contains", "contained", "empty"]
 
@@ -116,6 +116,18 @@ class Found(Sequence[Match]):
     # Documents that rest on few samples and were not counted by the text, for there are very many;
     # those of them whose estimates reach what is asked for are in `total`.
     uncounted: int = 0
+    host: str | None = None  # of the query, if it was a URL
+
+    def same_site(self, match: Match) -> bool | None:
+        """Whether a match is of the query's site; None unless both are URLs."""
+        host = host_of_url(match.id)
+        return None if self.host is None or host is None else host == self.host
+
+    @property
+    def site_matches(self) -> tuple[int, int]:
+        """Matches on the query's own site, and on others."""
+        sites = [self.same_site(match) for match in self.matches]
+        return sites.count(True), sites.count(False)
 
     def holders(self) -> list[Holder]:
         """Every page once, in the order of its best document."""

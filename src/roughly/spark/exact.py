@@ -1,0 +1,100 @@
+"""Pairs counted exactly, on the complete sets of shingles of their texts, which are joined again.
+
+Pairs of two sketches that are complete already are counted on these: they say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from roughly.parameters import Parameters
+from roughly.sketcher import Sketcher
+from roughly.spark.column import sketch_set
+from roughly.spark.join import counted
+from roughly.spark.sketching import Fields, read_batch
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# Of a pair: elements of both, of either, of a, of b.
+COUNTED = "a long, b long, common long, sampled long, part_a long, part_b long"
+_COLUMNS = COUNTED.replace(" long", "").split(", ")
+
+
+def counted_exactly(
+    pairs: DataFrame, documents: DataFrame, texts: DataFrame, parameters: Parameters, fields: Fields
+) -> DataFrame:
+    """Pairs (a, b) with exact counts. `documents` have number, size, level, kept and values,
+    `texts` number and text."""
+    from pyspark.sql import functions as F
+
+    whole = (F.col("level") == 0) & (F.col("kept") == F.col("size"))
+    if parameters.bits != 64:
+        whole = F.lit(False)  # those of 40 bits are too likely to collide
+    marks = documents.select("number", "size", whole.alias("whole"))
+    marked = pairs.select("a", "b")
+    for side in "ab":
+        names = ("number", "size", "whole"), (side, f"part_{side}", f"whole_{side}")
+        marked = marked.join(marks.toDF(*names[1]), side)
+    both = F.col("whole_a") & F.col("whole_b")
+    known = counted(
+        marked.where(both).select("a", "b", "part_a", "part_b"),
+        documents,
+        parameters,
+        "resemblance",
+    ).select(*_COLUMNS)
+    asked = marked.where(~both).select("a", "b")
+    for side in "ab":
+        asked = asked.join(texts.toDF(side, f"text_{side}"), side)
+    count = partial(_count, parameters.w, parameters.seed, fields.content_type)
+    return known.unionByName(asked.mapInArrow(count, COUNTED))
+
+
+def counted_by_sketch(pairs: DataFrame, documents: DataFrame, parameters: Parameters) -> DataFrame:
+    """Pairs (a, b) with the counts of their sketches; the parts are 0 where these cannot tell."""
+    from pyspark.sql import functions as F
+
+    near = counted(pairs.select("a", "b"), documents, parameters, "resemblance")
+    if parameters.selection[0] == "min":
+        none = F.lit(0).cast("long")
+        return near.withColumn("part_a", none).withColumn("part_b", none).select(*_COLUMNS)
+    for side, turn in (("b", False), ("a", True)):
+        asked = near.select("a", "b")
+        if turn:
+            asked = asked.selectExpr("b as a", "a as b")
+        inside = counted(asked, documents, parameters, "contained")
+        if turn:
+            inside = inside.selectExpr("b as a", "a as b", "sampled")
+        inside = inside.select("a", "b", F.col("sampled").alias(f"part_{side}"))
+        near = near.join(inside, ["a", "b"])
+    return near.select(*_COLUMNS)
+
+
+def _count(
+    w: int, seed: int, content_type: str, arrow: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    sketcher = Sketcher(w=w, select="all", seed=seed)
+    for batch in arrow:
+        rows = len(batch)
+        if not rows:
+            continue
+        texts = pa.concat_arrays([batch.column("text_a"), batch.column("text_b")])
+        nothing = pa.nulls(2 * rows, pa.string())
+        source = pa.RecordBatch.from_pydict({"text": texts, "id": nothing, "date": nothing})
+        read = read_batch(source, content_type)
+        columns = sketcher.sketch_documents(read, threads=1).columns
+        level = np.zeros(2 * rows, np.uint8)
+        sets = sketch_set(sketcher.parameters, columns.values, columns.offsets, columns.size, level)
+        table = np.zeros((rows, 4), np.uint32)
+        table[:, 0], table[:, 1] = np.arange(rows), np.arange(rows, 2 * rows)
+        table = sets.measure("resemblance", table, 1)
+        sizes = columns.size.astype(np.int64)
+        counts = table.astype(np.int64)
+        numbers = [counts[:, 2], counts[:, 3], sizes[:rows], sizes[rows:]]
+        made = [batch.column("a"), batch.column("b"), *numbers]
+        yield pa.RecordBatch.from_pydict(dict(zip(_COLUMNS, made, strict=True)))

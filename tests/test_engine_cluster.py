@@ -1,0 +1,150 @@
+"""One contract over all engines: the same documents and parameters give the same rows.
+
+Random small collections are held against brute force (tests/cluster_oracle.py), generated webs
+against the local engine, whatever the sizes at which Spark divides its work.
+"""
+
+import random
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from bench.mass import ALIKE
+from bench.mass import batches as mass_batches
+from bench.web import batches as web_batches
+from roughly import Sketcher
+from roughly.clustering.settings import settings_for
+from roughly.errors import ParameterError
+from roughly.spark.clustering import Sizes
+from tests.cluster_oracle import Expected, expect
+from tests.engine import ENGINES, Answer, local_answer, need_spark, spark_answer, spark_session
+from tests.optional import FULL
+
+__all__ = ["spark_session"]
+
+Document = dict[str, Any]
+
+
+def collection(seed: int, count: int) -> list[Document]:
+    """Stretches of many lengths, so of many levels, edited, cut and copied."""
+    rng = random.Random(seed)
+    stretches = [[f"{s}x{i}" for i in range(rng.randint(3, 400))] for s in range(count // 4)]
+    texts = ["", "--"]
+    while len(texts) < count:
+        tokens = [t for _ in range(rng.randint(1, 2)) for t in rng.choice(stretches)]
+        share = rng.choice([0, 0.01, 0.05])
+        tokens = [f"n{rng.randrange(99)}" if rng.random() < share else t for t in tokens]
+        text = " ".join(tokens[: len(tokens) // rng.choice([1, 1, 2])])
+        texts += [text, text, text.upper() + "!"][: rng.choice([1, 1, 1, 3])]
+    dates = [None, None, "2020-01-02", "1997-04-07"]
+    return [
+        {"id": f"{rng.choice('zZé')}{n}", "text": text, "date": rng.choice(dates)}
+        for n, text in enumerate(texts)
+    ]
+
+
+def named(expected: Expected, pairs: list[tuple[int, int, int, int]]) -> list[tuple[Any, ...]]:
+    ids = [expected.ids[row] for row in expected.rows]
+    return sorted((ids[a], ids[b], common, sampled) for a, b, common, sampled in pairs)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("seed", "select", "containment"),
+    [(1, "adaptive:20", "0.8"), (2, "min:30", None), (3, "all", "0.6"), (4, "mod:3", None)][
+        : None if FULL else 1
+    ],
+)
+def test_what_brute_force_finds(
+    engine: str, seed: int, select: str, containment: str | None, request: pytest.FixtureRequest
+) -> None:
+    documents = collection(seed, 40)
+    sketcher = Sketcher(w=2, select=select)
+    wanted = settings_for(sketcher.parameters, "0.6", "0.4", containment)
+    expected = expect(documents, sketcher, wanted)
+    options = {"threshold": "0.6", "floor": "0.4", "containment": containment}
+    found = answer(engine, request, documents, sketcher, content_type="text", **options)
+    for measure, pairs in expected.pairs.items():
+        own = [row for row in found.pairs if row[4 if measure == "resemblance" else 5] is not None]
+        assert sorted(row[:4] for row in own) == named(expected, pairs)
+        links = [row[:4] for row in found.links if row[4] == measure]
+        assert sorted(links) == named(expected, expected.links[measure])
+    limit = None if containment is None else Fraction(containment)
+    clusters = expected.clusters(Fraction("0.6"), limit)
+    sizes = {row[1]: row[2] for row in found.clusters}
+    assert sizes == {members[0]: len(members) for members in clusters}
+    first = {name: members[0] for members in clusters for name in members}
+    assert {row[0]: row[3] for row in found.documents} == {
+        name: first.get(name, name) for name in expected.ids
+    }
+
+
+def answer(
+    engine: str,
+    request: pytest.FixtureRequest,
+    documents: list[Document],
+    sketcher: Sketcher,
+    **options: Any,
+) -> Answer:
+    if engine == "local":
+        return local_answer(documents, sketcher, **options)
+    session = request.getfixturevalue("spark_session")
+    return spark_answer(session, documents, sketcher, **options)
+
+
+def web(documents: int, masses: int) -> list[Document]:
+    """The Web of 1996, and documents that all resemble one another."""
+    found = [
+        {"id": id, "date": None, "text": text.decode()}
+        for batches in (web_batches(documents), mass_batches(ALIKE, masses))
+        for batch in batches
+        for id, text in zip(
+            batch.column("id").to_pylist(), batch.column("content").to_pylist(), strict=True
+        )
+    ]
+    assert len(found) == documents + masses
+    return found
+
+
+# Sizes at which the work is divided: such that lists have stripes, forests and components several
+# rounds, and the usual ones.
+@pytest.mark.parametrize(
+    "sizes",
+    [Sizes(long_list=30), Sizes(fitting=20, long_list=30), Sizes()][: None if FULL else 1],
+)
+def test_a_web_with_a_mass(sizes: Sizes, spark_session: Any) -> None:
+    documents = web(300, 130)
+    sketcher = Sketcher(select="adaptive:100")
+    wanted = local_answer(documents, sketcher, threshold=0.7)
+    assert any(row[-1] for row in wanted.pairs), "no mass"
+    found = spark_answer(spark_session, documents, sketcher, threshold=0.7, sizes=sizes)
+    assert found == wanted
+
+
+@pytest.mark.skipif(not FULL, reason="full counts only")
+@pytest.mark.parametrize(("documents", "masses"), [(3000, 400), (30_000, 1000)])
+def test_larger_webs(documents: int, masses: int, spark_session: Any) -> None:
+    texts = web(documents, masses)
+    wanted = local_answer(texts, Sketcher())
+    assert spark_answer(spark_session, texts, Sketcher()) == wanted
+
+
+def test_without_java_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    from roughly import spark
+
+    need_spark()
+    monkeypatch.setenv("JAVA_HOME", "/nonexistent")
+    with pytest.raises(spark.SparkError, match="no Java was found, wanted 17 or newer"):
+        spark.open_session("local[1]")
+
+
+def test_ids_must_be_unique(spark_session: Any) -> None:
+    from roughly import spark
+    from tests.engine import frame_of
+
+    frame = frame_of(spark_session, [{"id": "a", "text": "x"}, {"id": "a", "text": "y"}])
+    with pytest.raises(spark.SparkError, match="ids: not unique: 'a' stands for 2"):
+        spark.cluster(frame)
+    with pytest.raises(ParameterError, match="no column 'body'"):
+        spark.cluster(frame, text_field="body")
