@@ -11,8 +11,8 @@ from roughly.errors import ParameterError
 
 # What a clustering, the making of a corpus with its index and tables, and a deduplication hold of
 # every document, at most.
-CLUSTERING_BYTES = 26
-CORPUS_BYTES = 64
+CLUSTERING_BYTES = 44
+CORPUS_BYTES = 100
 DEDUPLICATION_BYTES = 60
 
 
