@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from roughly.clustering.clock import Clock
 from roughly.clustering.clusters import Clusters, Linkage, check_linkage
+from roughly.clustering.room import CLUSTERING_BYTES, check_room
 from roughly.clustering.run import run_phases
 from roughly.clustering.settings import Settings, condition_for, settings_for
 from roughly.clustering.sketching import (
@@ -138,12 +139,14 @@ def cluster_documents(
     text: bool,
     memory_bytes: int,
     threads: int,
+    document_bytes: int = CLUSTERING_BYTES,
     force: bool = False,
     durable: bool = True,
     progress: Progress = no_progress,
     owner: object = None,
 ) -> Clusters:
-    """All four phases in a directory; goes on with a run that did not finish there."""
+    """All four phases in a directory; goes on with a run that did not finish there. It is refused
+    if `document_bytes` for each document are more than half of the memory."""
     clock = Clock()
     simhasher = settings.condition.simhasher
     parameters = identity(documents, sketcher, simhasher) | {
@@ -163,6 +166,7 @@ def cluster_documents(
                 simhasher=simhasher,
             )
             phase.rows = len(segment)
+        check_room(memory_bytes, len(segment), document_bytes)
         verifier = None
         if settings.exact:
             _ = documents.guesses  # looks for the fields, by which documents are read again

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roughly.clustering.room import DEDUPLICATION_BYTES, check_room
 from roughly.clustering.sketching import (
     Progress,
     identity,
@@ -66,6 +67,8 @@ def deduplicate(
         simhasher=simhasher,
     )
     steps.finish()
+    known = 0 if against is None else len(against)
+    check_room(memory_bytes, len(segment) + known, DEDUPLICATION_BYTES)
     _ = documents.guesses  # looks for the fields, by which documents will be read again
     contents = Contents(documents, segment, directory)
     corpus = None if against is None else against.segment

@@ -13,6 +13,7 @@ any thread may read it.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -166,13 +167,17 @@ class Segment:
     def hashes(self, name: str) -> npt.NDArray[np.uint64]:
         """Of all documents, in memory: the two halves of the equivalence hash of the `content`, of
         the `canonical` form, or of the `sketch`."""
-        name = "sketch_hash" if name == "sketch" else name
         found = np.empty((self._rows, 2), np.uint64)
-        for part in range(self.parts):
-            begin, end = self.rows(part)
-            found[begin:end] = self.part_array(part, name)
-            self._file(_KIND[name], part).release()
+        for begin, hashes in self.hash_pieces(name):
+            found[begin : begin + len(hashes)] = hashes
         return found
+
+    def hash_pieces(self, name: str) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """The same part by part, each with its first row; in place until the next one."""
+        name = "sketch_hash" if name == "sketch" else name
+        for part in range(self.parts):
+            yield part * self.part_rows, self.part_array(part, name)
+            self._file(_KIND[name], part).release()
 
     def rows_hashed(self, name: str, wanted: Values) -> Offsets:
         """Rows whose hash in a column has one of these for its first half, ascending."""
