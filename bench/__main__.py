@@ -30,7 +30,10 @@ BENCHMARKS: dict[str, Benchmark] = {
     "memory": memory.run,
 }
 # Whole corpora, minutes to hours: each is run by name, alone, with options of its own.
-PROGRAMS = ("debian", "dedup", "web1997", "mass", "grow", "lost", "find", "hamming")
+PROGRAMS = (
+    *("debian", "dedup", "web1997", "mass", "grow", "lost", "find", "hamming"),
+    *("accuracy", "serve"),
+)
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -3,13 +3,15 @@
 Of README.md and docs/*.md, in the order of the page and in one fresh directory a page:
 ```console blocks are run and must print what they show (a command is a line after `$ `, with the
 next line if it ends in a backslash; a line `...` stands for any lines), ```python blocks with `>>>`
-are doctests, other ```python blocks must compile and their imports succeed. Blocks indented by four
-spaces show how a thing is used and are not run; their `roughly` and `make` commands must exist.
+are doctests, other ```python blocks must compile and their imports succeed; one that begins with
+`# NAME.py` is that file for the commands behind it. Blocks indented by four spaces show how a thing
+is used and are not run; their `roughly` and `make` commands must exist.
 """
 
 import argparse
 import ast
 import doctest
+import importlib.util
 import io
 import os
 import re
@@ -22,10 +24,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from roughly.cli.main import make_parser
+from tests.optional import optional
 
 ROOT = Path(__file__).parents[1]
 RUN = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES = [*RUN, *(ROOT / f"{name}.md" for name in ("ARCHITECTURE", "CONTRIBUTING", "CHANGELOG"))]
+# Pages whose examples need a part that a machine may lack: the part, and its package.
+NEEDS = {"scrapy.md": ("scrapy", "scrapy")}
 LANGUAGES = {"", "console", "python", "json", "text", "html", "toml"}
 
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -120,6 +125,9 @@ def check_imports(block: Block, page: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
 @pytest.mark.parametrize("page", [p for p in RUN if blocks(read(p))], ids=lambda page: page.name)
 def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    part, package = NEEDS.get(page.name, ("", "roughly"))
+    if importlib.util.find_spec(package) is None:
+        optional(part, f"{package} is not installed")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     for block in blocks(read(page)):
@@ -133,6 +141,8 @@ def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             check_doctest(block, page, names)
         elif block.language == "python":
             check_imports(block, page)
+            if file := re.match(r"# (\w+\.py)\n", block.text):
+                (tmp_path / file[1]).write_text(block.text, "utf-8")
 
 
 def test_there_are_examples() -> None:

@@ -17,7 +17,7 @@ PACKAGE = SOURCE / "roughly"
 # know each other. "" is `import roughly` itself, the public names.
 LAYERS = [
     {"_core", "errors", "url"},
-    {"documents", "estimate", "sample_web"},
+    {"client", "documents", "estimate", "sample_web"},
     {"parameters"},
     {"sketch"},
     {"sketcher"},
@@ -26,12 +26,12 @@ LAYERS = [
     {"comparison", "condition", "hamming", "verification"},
     {"search"},
     {"clustering"},
-    {"corpus"},
+    {"corpus", "tuning"},
     {"deduplication"},
     {"report"},
     {""},
-    {"spark"},
-    {"cli", "web", "scrapy"},
+    {"web", "spark"},
+    {"cli", "scrapy"},
     {"__main__"},
 ]
 HEIGHT = {unit: height for height, layer in enumerate(LAYERS) for unit in layer}

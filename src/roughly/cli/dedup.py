@@ -154,8 +154,8 @@ def run(arguments: argparse.Namespace) -> int:
             "--explain: cannot stand beside --json: both write to standard output",
             hint="leave out one of them",
         )
-    from roughly.cli.light_arrow import leave_pandas_out
     from roughly.cli.progress import Progress
+    from roughly.documents.light_arrow import leave_pandas_out
 
     leave_pandas_out()
     from roughly.clustering.workplace import disk_bytes

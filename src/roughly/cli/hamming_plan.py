@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from roughly.cli.options import count, positive
-from roughly.errors import ParameterError
-
-if TYPE_CHECKING:
-    from roughly.hamming.plan import Row
 
 DESCRIPTION = """\
 Shows what an index of so many simhashes costs in each design: the tables of the
@@ -72,114 +68,38 @@ def add_distance(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the plan."""
-    from roughly.hamming.cost import cost, indexes_of
     from roughly.hamming.design import check_bits, check_k
-    from roughly.hamming.plan import choose, expected_matches, plan
-    from roughly.parameters import size_in_bytes
+    from roughly.hamming.plan import plan_object, size
+    from roughly.report.plan_lines import HEAD, cells, time
 
     documents, bits, k = arguments.documents, check_bits(arguments.bits), check_k(arguments.k)
     if arguments.key_bits or arguments.tables:
         return _recurrence(arguments, documents, bits, k)
-    memory = None if arguments.memory is None else size_in_bytes("--memory", arguments.memory)
-    rows = plan(documents, bits, k, memory)
-    best = choose(documents, bits, k, memory)
-    taken = cost(best, "elias-fano", documents)
-    if memory is not None and taken.bytes > memory:
-        raise ParameterError(
-            f"--memory: too little: {arguments.memory}, wanted {_size(taken.bytes)} for a"
-            f" {best.name}",
-            hint="split the simhashes among several machines",
-        )
+    plan = plan_object(documents, bits, k, arguments.memory, "--memory")
     if arguments.json:
-        print(json.dumps(_object(arguments, rows, best.name)))
+        print(json.dumps(plan))
         return 0
-    by_chance = expected_matches(documents, bits, k)
-    indexes = indexes_of(documents)
+    indexes = plan["indexes"]
     print(
-        f"{documents:,} simhashes of {bits} bits, k = {k}; by chance {by_chance:.2g} are near one"
-        + ("" if indexes == 1 else f"; in {indexes} indexes, each of which is asked")
+        f"{documents:,} simhashes of {bits} bits, k = {k}; by chance {plan['by_chance']:.2g} are"
+        " near one" + ("" if indexes == 1 else f"; in {indexes} indexes, each of which is asked")
     )
     print()
-    lines = [_HEAD, *(_line(row, documents) for row in rows)]
+    lines = [HEAD, *(cells(design, documents) for design in plan["designs"])]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
-        cells = [
+        words = [
             cell.ljust(width) if i in (0, 3) else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(line, widths, strict=True))
         ]
-        print("  ".join(cells).rstrip())
+        print("  ".join(words).rstrip())
     print()
     print(
-        f"take {best.name}: {_size(taken.bytes)}, {_time(taken.find_ns)} a query"
+        f"take {plan['recommended']}: {size(plan['recommended_bytes'])},"
+        f" {time(plan['recommended_seconds'])} a query"
         + ("" if indexes == 1 else f", in {indexes} indexes")
     )
     return 0
-
-
-_HEAD = [
-    *("design", "tables", "fewest", "leading bits", "matches"),
-    *("probes", "entries", "bytes each", "in all", "a query"),
-]
-
-
-def _line(row: Row, documents: int) -> list[str]:
-    from roughly.hamming.plan import fewest_tables
-
-    least, most = row.key_bits
-    paper = row.origin == "paper"
-    bits = "" if not row.design.tables else f"{least}" if least == most else f"{least}-{most}"
-    radii = sorted({table.radius for table in row.design.tables})
-    if radii not in ([], [0]):
-        bits += f" within {radii[0]}" if len(radii) == 1 else f" within {radii[0]}-{radii[-1]}"
-    fewest = fewest_tables(row.design.bits, row.design.k, documents, least)[0] if paper else ""
-    return [
-        row.design.name,
-        str(len(row.design.tables) or ""),
-        str(fewest),
-        bits,
-        _short(documents / 2.0**least) if paper else "",
-        _short(row.cost.probes) if row.cost.probes else "",
-        _short(row.cost.candidates),
-        f"{row.cost.bytes / documents:.1f}",
-        _size(row.cost.bytes),
-        _time(row.cost.find_ns),
-    ]
-
-
-def _object(arguments: argparse.Namespace, rows: list[Row], best: str) -> dict[str, Any]:
-    from roughly.hamming.cost import indexes_of
-    from roughly.hamming.plan import fewest_tables
-
-    documents = arguments.documents
-    designs = []
-    for row in rows:
-        least, most = row.key_bits
-        designs.append(
-            {
-                "design": row.design.name,
-                "origin": row.origin,
-                "coding": row.coding,
-                "tables": len(row.design.tables),
-                "key_bits": [least, most],
-                "radius": [table.radius for table in row.design.tables],
-                "matches": documents / 2.0**least if row.origin == "paper" else None,
-                "fewest_tables": fewest_tables(row.design.bits, row.design.k, documents, least)[0]
-                if row.origin == "paper"
-                else None,
-                "probes": row.cost.probes,
-                "entries": row.cost.candidates,
-                "bytes": round(row.cost.bytes),
-                "find_seconds": row.cost.find_ns / 1e9,
-            }
-        )
-    return {
-        "documents": documents,
-        "bits": arguments.bits,
-        "k": arguments.k,
-        "indexes": indexes_of(documents),
-        "designs": designs,
-        "recommended": best,
-    }
 
 
 def _recurrence(arguments: argparse.Namespace, documents: int, bits: int, k: int) -> int:
@@ -199,25 +119,3 @@ def _documents(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 0 < int(text) <= 1 << 48):
         raise argparse.ArgumentTypeError(f"not a count: {text!r}, wanted a number from 1 to 2^48")
     return int(text)
-
-
-def _short(value: float) -> str:
-    """As the paper writes numbers: 8, 512, 256K."""
-    for unit, size in (("G", 1 << 30), ("M", 1 << 20), ("K", 10 << 10)):
-        if value >= size:
-            return f"{value / (size if unit != 'K' else 1024):.3g}{unit}"
-    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
-
-
-def _size(size: float) -> str:
-    for unit, power in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= power:
-            return f"{size / power:.1f} {unit}"
-    return f"{size:.0f} B"
-
-
-def _time(nanoseconds: float) -> str:
-    for unit, power in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if nanoseconds >= power:
-            return f"{nanoseconds / power:.1f} {unit}"
-    return f"{nanoseconds:.0f} ns"

@@ -127,21 +127,15 @@ def _check(arguments: argparse.Namespace) -> None:
 def _all(corpus: Corpus, arguments: argparse.Namespace) -> int:
     from fractions import Fraction
 
-    from roughly.corpus.redirect import redirect_rules
+    from roughly.corpus.redirect import SURE, redirects_of
     from roughly.report.change_lines import move_lines
 
     moves = corpus.moves(arguments.begin, arguments.end, arguments.by, exact=arguments.exact)
     if arguments.redirects:
-        least = float(Fraction(arguments.confidence or _SURE))
-        vanished = [move for move in moves if not move.reused]
-        # Of a page that was split no single place is the new one.
-        sure = [
-            (move.old, move.new)
-            for move in vanished
-            if move.new is not None and move.kind != "split" and move.confidence >= least
-        ]
+        given = arguments.confidence
+        least = SURE if given is None else float(Fraction(given))
         alive = corpus.urls(arguments.end, arguments.by)
-        rules = redirect_rules(sure, arguments.redirects, alive)
+        rules = redirects_of(moves, arguments.redirects, least, alive)
         if arguments.output:
             write_file(arguments.output, rules.text, arguments.force)
         else:
@@ -170,23 +164,13 @@ def _all(corpus: Corpus, arguments: argparse.Namespace) -> int:
 
 def _written(rules: Redirects, moves: list[Move], least: float) -> str:
     """How many pages have a rule, and why the others have none."""
-    places = {move.old: move for move in moves}.values()
-    vanished = [move for move in places if not move.reused]
-    told = [move for move in vanished if move.kind not in ("gone", "split")]
-    unsure = sum(move.confidence < least for move in told)
-    reasons = [
-        (sum(move.kind == "gone" for move in vanished), "gone"),
-        (sum(move.kind == "split" for move in vanished), "split"),
-        (unsure, f"less sure than {least:g}"),
-        (rules.no_urls, "whose ids are no URLs"),
-        (rules.same, "that differ in the scheme alone"),
-        (rules.repeated, "in another spelling"),
-        (len(places) - len(vanished), "whose URL is there with another text"),
-    ]
-    without = ", ".join(f"{count:,} {reason}" for count, reason in reasons if count)
-    return (
-        f"{counted(rules.count, 'redirect')} for {counted(len(vanished), 'page')} that vanished"
-        + (f"; none for pages: {without}" if without else "")
+    from roughly.corpus.redirect import without_redirect
+
+    vanished = len({move.old for move in moves if not move.reused})
+    reasons = without_redirect(moves, rules, least)
+    without = ", ".join(f"{count:,} {reason}" for count, reason in reasons)
+    return f"{counted(rules.count, 'redirect')} for {counted(vanished, 'page')} that vanished" + (
+        f"; none for pages: {without}" if without else ""
     )
 
 

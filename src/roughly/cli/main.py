@@ -99,7 +99,9 @@ def make_parser() -> argparse.ArgumentParser:
         info,
         lost,
         remove,
+        serve,
         simhash,
+        tune,
         verify,
     )
 
@@ -113,7 +115,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
     corpora = cluster, find, add, remove, compact, info, verify, lost, changes, collapse
-    for command in (*corpora, compare, dedup, demo, simhash, hamming):
+    for command in (*corpora, serve, compare, dedup, tune, demo, simhash, hamming):
         command.add_parser(commands)
     return parser
 

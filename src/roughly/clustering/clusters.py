@@ -46,7 +46,8 @@ Shares = npt.NDArray[np.float64]
 _STEP = 1 << 16
 
 _NEAR, _CONTAINED, _CONTAINS = range(len(KINDS), len(KINDS) + 3)
-_KIND_NAMES = pa.array([*KINDS, "near", "contained", "contains"], pa.string())
+# By `kind_codes`.
+KIND_NAMES = (*KINDS, "near", "contained", "contains")
 
 _DOCUMENTS = (
     ("id", pa.string()),
@@ -196,11 +197,10 @@ class Clusters:
 
     def document_batches(self) -> Iterator[pa.RecordBatch]:
         """The rows of `documents()`, some at a time."""
-        first, kind = self._first, self.outcome.groups.kind.copy()
+        first, kind = self._first, self.kind_codes
         positions = np.arange(len(first))
-        near = first != self.outcome.groups.representative
-        kind[near] = self._near_kinds[near]
         numbers = np.cumsum(first == positions) - 1
+        names = pa.array(KIND_NAMES, pa.string())
         for begin, end in steps(len(first), _STEP):
             some = slice(begin, end)
             codes = pa.array(kind[some], mask=first[some] == positions[some])
@@ -209,12 +209,45 @@ class Clusters:
                 self._columns.take("date", self.outcome.order[some].astype(np.int64)),
                 pa.array(numbers[first[some]], pa.int64()),
                 self._names(first[some]),
-                pa.DictionaryArray.from_arrays(codes, _KIND_NAMES).cast(pa.string()),
+                pa.DictionaryArray.from_arrays(codes, names).cast(pa.string()),
                 pa.array(self._resemblance[some], pa.float64()),
             ]
             if self.settings.containment is not None:
                 columns.append(pa.array(self._containments[0][some], pa.float64()))
             yield pa.record_batch(columns, schema=self.document_schema)
+
+    @property
+    def first(self) -> Numbers:
+        """For every document, in document order, the place of the first one of its cluster."""
+        return self._first
+
+    @cached_property
+    def kind_codes(self) -> npt.NDArray[np.uint8]:
+        """For every document, in document order, how it belongs to the first one of its cluster:
+        a place in KIND_NAMES. Of that first one itself it means nothing."""
+        kind = self.outcome.groups.kind.copy()
+        near = self._first != self.outcome.groups.representative
+        kind[near] = self._near_kinds[near]
+        return kind
+
+    def links(self) -> tuple[Numbers, Shares]:
+        """What holds the clusters together: pairs of documents, as places in document order, and
+        the resemblance or containment of each."""
+        links = np.concatenate(self._strong)
+        ends = self.outcome.groups.representatives[links[:, :2].astype(np.int64)]
+        return ends.astype(np.int64), links[:, 2] / np.maximum(links[:, 3], 1)
+
+    def resemblances(self, pairs: Numbers) -> Shares:
+        """What sketches say of some pairs of documents, given as places in document order."""
+        rows = self.outcome.groups.representatives
+        ends = np.searchsorted(rows, self.outcome.groups.representative[pairs])
+        shares = np.ones(len(ends))
+        apart = ends[:, 0] != ends[:, 1]
+        asked = np.zeros((int(apart.sum()), 4), np.uint32)
+        asked[:, :2] = ends[apart]
+        counted = self._measured(asked).astype(np.int64)
+        shares[apart] = counted[:, 2] / np.maximum(counted[:, 3], 1)
+        return shares
 
     @property
     def document_schema(self) -> pa.Schema:
@@ -255,13 +288,14 @@ class Clusters:
         """All pairs of representatives down to the floors, see `pair_batches`."""
         return pa.Table.from_batches(self.pair_batches(), _PAIRS)
 
-    def pair_batches(self) -> Iterator[pa.RecordBatch]:
+    def pair_batches(self, named: bool = True) -> Iterator[pa.RecordBatch]:
         """A row a pair of representatives down to the floors: a, b, common, sampled, resemblance or
         containment (common / sampled, the estimate by which the pair was found; of containment the
         larger of the two; a pair may be there by both), mass (whether the pair stands for others,
         because b belongs to a mass around a), distance (bits in which their simhashes differ, if
         they have any), same_site (whether their hosts are the same; null unless both ids are
-        URLs). Of pairs by simhash common and sampled are counted too, from the sketches."""
+        URLs). Of pairs by simhash common and sampled are counted too, from the sketches. Without
+        names, which take most of the time: no a, b and same_site."""
         representatives, hubs = self.outcome.groups.representatives, self.outcome.hubs
         by_simhash = self.settings.method == "hamming"
         for measure, path in self.outcome.pair_files:
@@ -273,16 +307,18 @@ class Clusters:
                 value = pa.array(common / np.maximum(sampled, 1))
                 none = pa.nulls(len(a), pa.float64())
                 columns = [
-                    self._names(representatives[a]),
-                    self._names(representatives[b]),
                     pa.array(common),
                     pa.array(sampled),
                     *((value, none) if measure == "resemblance" else (none, value)),
                     pa.array(mass),
                     self._distances(representatives[a], representatives[b]),
-                    same_site(self._sites[a], self._sites[b]),
                 ]
-                yield pa.record_batch(columns, schema=_PAIRS)
+                if not named:
+                    yield pa.record_batch(columns, _PAIRS.names[2:-1])
+                    continue
+                names = [self._names(representatives[a]), self._names(representatives[b])]
+                sites = same_site(self._sites[a], self._sites[b])
+                yield pa.record_batch([*names, *columns, sites], schema=_PAIRS)
 
     def _measured(self, pairs: PairTable) -> PairTable:
         """What the sketches of pairs have in common."""
@@ -443,8 +479,9 @@ class Clusters:
     @cached_property
     def _sizes(self) -> tuple[Numbers, Numbers]:
         """First document and size of each cluster of two or more."""
-        clusters, sizes = np.unique(self._first, return_counts=True)
-        return clusters[sizes > 1], sizes[sizes > 1]
+        sizes = np.bincount(self._first)
+        clusters = np.flatnonzero(sizes > 1)
+        return clusters, sizes[clusters]
 
     def _to_representative(self, measure: str, swapped: bool = False) -> Shares:
         """common / sampled of every document's representative and the first of its cluster."""

@@ -93,6 +93,10 @@ class Changes:
     ]  # date; pages of the first sweep at their URL, and anywhere
 
     @property
+    def page_count(self) -> int:
+        return len(self.pages)
+
+    @property
     def stayed(self) -> int:
         return sum(interval.stayed for interval in self.intervals)
 
@@ -148,7 +152,7 @@ class Changes:
         return {
             "sweeps": self.dates,
             "documents": self.documents,
-            "pages": len(self.pages),
+            "pages": self.page_count,
             "intervals": [
                 asdict(interval) | {"unchanged": interval.unchanged} for interval in self.intervals
             ],

@@ -12,7 +12,7 @@ it. A change is there wholly or not at all, whatever stops it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -370,6 +370,19 @@ class Corpus:
 
         return lost(self.collection, url, by, exact, threads_or_all(threads))
 
+    def lost_each(
+        self,
+        urls: Iterable[str],
+        by: Period = "day",
+        *,
+        exact: bool = False,
+        threads: int | None = None,
+    ) -> Iterator[Trace | None]:
+        """The same for several pages, in their order, each when it is asked for."""
+        from roughly.corpus.over_time import lost_each
+
+        return lost_each(self.collection, list(urls), by, exact, threads_or_all(threads))
+
     def moves(
         self,
         begin: str | None = None,
@@ -378,12 +391,30 @@ class Corpus:
         *,
         exact: bool = False,
         threads: int | None = None,
+        progress: Progress = no_progress,
     ) -> list[Move]:
         """What became of every page that vanished between two sweeps; the last two unless their
         dates are given. `exact` as for `lost`."""
         from roughly.corpus.over_time import moves
 
-        return moves(self.collection, begin, end, by, exact, threads_or_all(threads))
+        return moves(self.collection, begin, end, by, exact, threads_or_all(threads), progress)
+
+    def moves_of(
+        self,
+        urls: Iterable[str],
+        begin: str | None = None,
+        end: str | None = None,
+        by: Period = "day",
+        *,
+        exact: bool = False,
+        threads: int | None = None,
+    ) -> Iterator[list[Move] | None]:
+        """The same for some pages, in their order, each when it is asked for: to its own URL if a
+        page is there; None if the earlier sweep does not have it."""
+        from roughly.corpus.over_time import moves_of
+
+        threads = threads_or_all(threads)
+        return moves_of(self.collection, list(urls), begin, end, by, exact, threads)
 
     def urls(self, date: str | None = None, by: Period = "day") -> list[str]:
         """The ids of all pages of one sweep, the last unless its date is given."""
@@ -391,11 +422,17 @@ class Corpus:
 
         return urls(self.collection, date, by)
 
-    def changes(self, by: Period = "day", threads: int | None = None) -> Changes:
+    def changes(
+        self,
+        by: Period = "day",
+        threads: int | None = None,
+        *,
+        progress: Progress = no_progress,
+    ) -> Changes:
         """How pages change from sweep to sweep."""
         from roughly.corpus.over_time import changes
 
-        return changes(self.collection, by, threads_or_all(threads))
+        return changes(self.collection, by, threads_or_all(threads), progress)
 
     def history(self, url: str, by: Period = "day", threads: int | None = None) -> History | None:
         """One page over all sweeps; None if none has it."""

@@ -13,7 +13,7 @@ elements of some thousand pages that are looked for, and of their candidates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Rows = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Values = npt.NDArray[np.uint64]
+Advance = Callable[[int], None]  # told of every so many pages that were looked at
 
 # Candidates of a page that are looked at closely.
 CANDIDATES = 16
@@ -41,6 +42,12 @@ _AT_ONCE = 1 << 11
 _PARTS = 8
 # Elements that are expanded at once.
 _STEP = 1 << 18
+# Pairs that are measured before anybody is told.
+_TOLD = 1 << 8
+
+
+def no_advance(pages: int) -> None:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +92,22 @@ class Evidence:
         return round(shared / max(1, old + new - shared), 4), round(shared / max(1, old), 4)
 
 
-def gather(collection: Collection, counter: Counter, lost: Rows, sought: Rows) -> Evidence:
+def gather(
+    collection: Collection,
+    counter: Counter,
+    lost: Rows,
+    sought: Rows,
+    advance: Advance = no_advance,
+) -> Evidence:
     """Evidence of where the documents `lost` (rows, of the old sweep) are among `sought` (rows, of
     the new sweep). The counter tells rare from common, in both sweeps. From sketches that cannot
-    tell what share of a page is in another, only copies are found."""
+    tell what share of a page is in another, only copies are found. `advance` is told of every lost
+    document once."""
     if collection.parameters.selection[0] in ("min", "perm"):
+        advance(len(lost))
         return _copies(collection, lost, sought)
     found = [
-        _gather(collection, counter, lost[begin : begin + _AT_ONCE], sought, begin)
+        _gather(collection, counter, lost[begin : begin + _AT_ONCE], sought, begin, advance)
         for begin in range(0, max(1, len(lost)), _AT_ONCE)
     ]
     if len(found) == 1:
@@ -102,7 +117,12 @@ def gather(collection: Collection, counter: Counter, lost: Rows, sought: Rows) -
 
 
 def _gather(
-    collection: Collection, counter: Counter, lost: Rows, sought: Rows, first: int
+    collection: Collection,
+    counter: Counter,
+    lost: Rows,
+    sought: Rows,
+    first: int,
+    advance: Advance,
 ) -> Evidence:
     """Of some of the lost documents, the first of which has that position."""
     old = sketches_of(collection, lost)
@@ -123,6 +143,7 @@ def _gather(
         (*old, weights[np.searchsorted(elements, old[0])], collection.level[lost]),
         (*new, new_weights[np.searchsorted(new_elements, new[0])], collection.level[sought[some]]),
         np.column_stack([pairs[:, 0], inverse.reshape(-1)]),
+        _spread(advance, len(lost), len(pairs)),
     )
     same = (canonical[lost[pairs[:, 0]]] == canonical[sought[pairs[:, 1]]]).all(axis=1)
     return Evidence(first + pairs[:, 0], pairs[:, 1], *measured, same)
@@ -262,8 +283,10 @@ def _measure(
     old: tuple[Values, Rows, Floats, npt.NDArray[np.uint8]],
     new: tuple[Values, Rows, Floats, npt.NDArray[np.uint8]],
     pairs: Rows,
+    advance: Advance = no_advance,
 ) -> tuple[Floats, Floats, Floats, Rows, Rows, Rows, Floats]:
-    """Weights and counts of every pair, at the level of both."""
+    """Weights and counts of every pair, at the level of both; `advance` is told of pairs, and at
+    the end that there are no more."""
     weights = np.zeros((3, len(pairs)))
     counts = np.zeros((3, len(pairs)), np.int64)
     scale = np.ones(len(pairs))
@@ -275,7 +298,24 @@ def _measure(
         weights[:, number] = of_a[both].sum(), of_a.sum(), of_b.sum()
         counts[:, number] = np.count_nonzero(both), len(a), len(b)
         scale[number] = 1 << level
+        if (number + 1) % _TOLD == 0:
+            advance(_TOLD)
+    advance(len(pairs) % _TOLD)
     return (*weights, *counts, scale)
+
+
+def _spread(advance: Advance, pages: int, pairs: int) -> Advance:
+    """What is told of pairs tells of pages: of all of them when it has been told of all pairs."""
+    seen = told = 0
+
+    def forward(some: int) -> None:
+        nonlocal seen, told
+        seen += some
+        due = pages * seen // pairs if pairs else pages
+        advance(due - told)
+        told = due
+
+    return forward
 
 
 def compare_rows(collection: Collection, one: int, other: int) -> tuple[float, float]:
@@ -285,17 +325,18 @@ def compare_rows(collection: Collection, one: int, other: int) -> tuple[float, f
     return round(resemblance, 4), round(containment, 4)
 
 
-def compare_pairs(collection: Collection, pairs: Rows) -> Floats:
+def compare_pairs(collection: Collection, pairs: Rows, advance: Advance = no_advance) -> Floats:
     """The same of many pairs of rows, one a line."""
     canonical = collection.hashes("canonical")
     found = np.ones((len(pairs), 2))
     differ = np.flatnonzero((canonical[pairs[:, 0]] != canonical[pairs[:, 1]]).any(axis=1))
+    advance(len(pairs) - len(differ))
     for begin in range(0, len(differ), _AT_ONCE):
         some = differ[begin : begin + _AT_ONCE]
         rows, positions = np.unique(pairs[some], return_inverse=True)
         values, offsets = sketches_of(collection, rows)
         sketches = values, offsets, np.ones(len(values)), collection.level[rows]
-        counts = _measure(sketches, sketches, positions.reshape(-1, 2))
+        counts = _measure(sketches, sketches, positions.reshape(-1, 2), advance)
         shared, old, new = counts[3:6]
         found[some, 0] = shared / np.maximum(1, old + new - shared)
         found[some, 1] = shared / np.maximum(1, old)

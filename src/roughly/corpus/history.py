@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from roughly.clustering.sketches import Sketches
+from roughly.clustering.sketching import Progress, no_progress
 from roughly.corpus.changes import Changes, Versions, change_statistics, pairs_of_versions
 from roughly.corpus.lost import Move, Trace, found_again, lost_page, lost_pages
 from roughly.corpus.sweeps import NOWHERE, Pages, Rows, Sweeps
@@ -86,13 +87,18 @@ def read_versions(collection: Collection, sweeps: Sweeps, threads: int) -> Versi
     return Versions(page, begin, end, *resemblances(collection, pairs, threads))
 
 
-def read_changes(collection: Collection, sweeps: Sweeps, threads: int) -> Changes:
+def read_changes(
+    collection: Collection, sweeps: Sweeps, threads: int, progress: Progress = no_progress
+) -> Changes:
     """How the pages of a corpus change."""
+    # Every version that another sweep follows is looked for twice, see `lost_pages`.
+    looked_for = 2 * int(sweeps.present[:, :-1].sum())
+    advance = progress("pages", looked_for, "pages")
     moves: list[list[Move]] = []
     later: list[list[Move]] = []
     missing: dict[int, int] = {}  # page -> its last row
     for end in range(1, len(sweeps)):
-        found = lost_pages(collection, sweeps, end - 1, end)
+        found = lost_pages(collection, sweeps, end - 1, end, advance=advance)
         moves.append([move for move in found if not move.reused])
         missing = {page: row for page, row in missing.items() if not sweeps.present[page, end]}
         rows = np.array(sorted(missing.values()), np.int64)

@@ -16,10 +16,9 @@ import numpy as np
 
 from roughly.corpus.assignment import EVEN, Kind, still_itself
 from roughly.corpus.commonness import Counter, Scan
-from roughly.corpus.evidence import Rows, compare_rows
-from roughly.corpus.sweeps import NOWHERE, Pages
+from roughly.corpus.evidence import Advance, Rows, compare_rows, no_advance
+from roughly.corpus.sweeps import NOWHERE, Pages, check_order
 from roughly.corpus.two_sweeps import Measuring, Move, Step, TwoSweeps
-from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
     from roughly.storage.collection import Collection
@@ -79,18 +78,16 @@ def lost_pages(
     end: int,
     even: float = EVEN,
     measuring: Measuring | None = None,
+    advance: Advance = no_advance,
 ) -> list[Move]:
     """What became of every page of one sweep that a later one has not, or has another text at the
     URL of, in order of URL. `even` is the strength at which a claim is as likely wrong as right;
-    `measuring` measures what is claimed, which is estimated unless given."""
-    if not begin < end:
-        raise ParameterError(
-            f"dates: not in order: {pages.dates[begin]} to {pages.dates[end]}",
-            hint="give the earlier one to --from",
-        )
+    `measuring` measures what is claimed, which is estimated unless given. `advance` is told of
+    every page of the earlier sweep, twice."""
+    check_order(pages.dates, begin, end)
     old, sought = pages.rows_of(begin), pages.rows_of(end)
     step = TwoSweeps(collection, pages, begin, end, Scan(collection, old, sought), measuring)
-    found = step.find(old, sought, even)
+    found = step.find(old, sought, even, advance)
     moves = step.moves(found.claims, found)
     return sorted(moves, key=lambda move: move.old)  # parts stay in their order
 
@@ -165,6 +162,31 @@ def lost_page(
         steps,
         moves,
     )
+
+
+def page_between(
+    collection: Collection,
+    pages: Pages,
+    row: int,
+    begin: int,
+    end: int,
+    counter: Counter,
+    measuring: Measuring | None = None,
+) -> list[Move] | None:
+    """What became of the page of a row between two sweeps: one move, or one a part; to its own URL
+    if it is there. None if the earlier sweep does not have it."""
+    own = int(pages.versions(row)[begin])
+    if own == NOWHERE:
+        return None
+    step = TwoSweeps(collection, pages, begin, end, counter, measuring)
+    there = int(pages.versions(row)[end])
+    if there == NOWHERE or len(step.rewritten(np.array([own]))):
+        found = step.follow(own)
+        if found is not None:
+            return found[0].moves
+    name = pages.name(own)
+    measured = _Walk(collection, pages, None, measuring).measured(own, [there])[0]
+    return [Move(name, pages.name(there), "same", *measured, still_itself(*measured))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,4 +283,13 @@ class _Walk:
         ]
 
 
-__all__ = ["Measuring", "Move", "Step", "Trace", "found_again", "lost_page", "lost_pages"]
+__all__ = [
+    "Measuring",
+    "Move",
+    "Step",
+    "Trace",
+    "found_again",
+    "lost_page",
+    "lost_pages",
+    "page_between",
+]

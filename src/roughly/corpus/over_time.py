@@ -6,13 +6,14 @@ What stands here is what `Corpus` offers under the same names; it puts together 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from roughly.clustering.sketching import Progress, no_progress
 from roughly.corpus.collapse import Group, Result, collapse_results
 from roughly.corpus.evidence import refuse_minima
 from roughly.corpus.forests import sketcher_for
@@ -23,8 +24,8 @@ from roughly.corpus.lookup import (
     Names,
     named_documents,
 )
-from roughly.corpus.lost import Measuring, Move, Trace, lost_page, lost_pages
-from roughly.corpus.sweeps import Period, Rows, read_sweeps
+from roughly.corpus.lost import Measuring, Move, Trace, lost_page, lost_pages, page_between
+from roughly.corpus.sweeps import Period, Rows, read_sweeps, two_of
 from roughly.errors import ParameterError
 from roughly.verification.contents import StoredContents
 from roughly.verification.exact import Verifier
@@ -60,14 +61,28 @@ def lost(
     collection: Collection, url: str, by: Period = "day", exact: bool = False, threads: int = 1
 ) -> Trace | None:
     """Where a page is now; None if no sweep has it. `exact`: measured on the stored text."""
+    return next(lost_each(collection, [url], by, exact, threads))
+
+
+def lost_each(
+    collection: Collection,
+    urls: Sequence[str],
+    by: Period = "day",
+    exact: bool = False,
+    threads: int = 1,
+) -> Iterator[Trace | None]:
+    """The same of several pages, in their order."""
     refuse_minima(collection)
     measuring = _by_text(collection, threads) if exact else None
     names = Names(collection)
-    known = names.documents(url)
-    if not known:
-        return None
-    pages = NamedPages(collection, names, by)
-    return lost_page(collection, pages, known[-1].row, pages.counter, measuring)
+    pages: NamedPages | None = None
+    for url in urls:
+        known = names.documents(url)
+        if not known:
+            yield None
+            continue
+        pages = NamedPages(collection, names, by) if pages is None else pages
+        yield lost_page(collection, pages, known[-1].row, pages.counter, measuring)
 
 
 def moves(
@@ -77,21 +92,42 @@ def moves(
     by: Period = "day",
     exact: bool = False,
     threads: int = 1,
+    progress: Progress = no_progress,
 ) -> list[Move]:
     """What became of every page that vanished between two sweeps; the last two unless given."""
     refuse_minima(collection)
     measuring = _by_text(collection, threads) if exact else None
     sweeps = read_sweeps(collection, by)
-    if len(sweeps) < 2:
-        raise ParameterError(
-            f"sweeps: too few: {len(sweeps)}, wanted two or more",
-            hint="add the pages of another date with: roughly add CORPUS INPUT... --date D",
+    first, last = two_of(sweeps.dates, begin, end)
+    advance = progress("pages", 2 * len(sweeps.rows_of(first)), "pages")
+    return lost_pages(collection, sweeps, first, last, measuring=measuring, advance=advance)
+
+
+def moves_of(
+    collection: Collection,
+    urls: Sequence[str],
+    begin: str | None,
+    end: str | None,
+    by: Period = "day",
+    exact: bool = False,
+    threads: int = 1,
+) -> Iterator[list[Move] | None]:
+    """What became of some pages between two sweeps, in their order; None of one that the earlier
+    sweep does not have."""
+    refuse_minima(collection)
+    measuring = _by_text(collection, threads) if exact else None
+    names = Names(collection)
+    pages = NamedPages(collection, names, by)
+    first, last = two_of(pages.dates, begin, end)
+    counter = pages.counter(first, last)
+    for url in urls:
+        known = names.documents(url)
+        row = known[-1].row if known else None
+        yield (
+            None
+            if row is None
+            else page_between(collection, pages, row, first, last, counter, measuring)
         )
-    last = len(sweeps) - 1 if end is None else sweeps.index(end)
-    first = last - 1 if begin is None else sweeps.index(begin)
-    if begin is None and first < 0:
-        first = 0
-    return lost_pages(collection, sweeps, first, last, measuring=measuring)
 
 
 def _by_text(collection: Collection, threads: int) -> Measuring:
@@ -128,9 +164,11 @@ def urls(collection: Collection, date: str | None = None, by: Period = "day") ->
     return sorted(sweeps.name(row) for row in rows.tolist() if row >= 0)
 
 
-def changes(collection: Collection, by: Period, threads: int) -> Changes:
+def changes(
+    collection: Collection, by: Period, threads: int, progress: Progress = no_progress
+) -> Changes:
     """How pages change."""
-    return read_changes(collection, read_sweeps(collection, by), threads)
+    return read_changes(collection, read_sweeps(collection, by), threads, progress)
 
 
 def history(collection: Collection, url: str, by: Period, threads: int) -> History | None:
@@ -180,7 +218,9 @@ __all__ = [
     "documents_at",
     "history",
     "lost",
+    "lost_each",
     "moves",
+    "moves_of",
     "result_of",
     "urls",
 ]

@@ -10,16 +10,21 @@ each belongs into that host's configuration.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote, unquote_to_bytes
 
 from roughly.url import Address, is_url, split_url
 
+if TYPE_CHECKING:
+    from roughly.corpus.two_sweeps import Move
+
 Server = Literal["nginx", "apache", "netlify"]
 SERVERS: tuple[Server, ...] = ("nginx", "apache", "netlify")
+# Moves that are less sure get no rule, unless another confidence is wanted.
+SURE = 0.8
 
 Rule = tuple[Address, str]  # what is asked for, and where to send
 
@@ -33,6 +38,42 @@ class Redirects:
     no_urls: int  # ids that are no URLs
     same: int  # addresses of which only the scheme changed: a rule would lead to itself
     repeated: int  # addresses that have a rule already, in another spelling
+
+
+def redirects_of(
+    moves: Iterable[Move], server: Server, least: float = SURE, alive: Iterable[str] = ()
+) -> Redirects:
+    """The rules for pages that vanished and are elsewhere with at least that confidence. Of a page
+    that was split no single place is the new one; a URL that is there answers for itself."""
+    sure = [
+        (move.old, move.new)
+        for move in moves
+        if move.new is not None
+        and move.new != move.old
+        and not move.reused
+        and move.kind != "split"
+        and move.confidence >= least
+    ]
+    return redirect_rules(sure, server, alive)
+
+
+def without_redirect(
+    moves: Sequence[Move], rules: Redirects, least: float = SURE
+) -> list[tuple[int, str]]:
+    """How many pages have no rule, and why: counts that are not 0, each with its reason."""
+    places = {move.old: move for move in moves}.values()
+    vanished = [move for move in places if not move.reused]
+    told = [move for move in vanished if move.kind not in ("gone", "split")]
+    reasons = [
+        (sum(move.kind == "gone" for move in vanished), "gone"),
+        (sum(move.kind == "split" for move in vanished), "split"),
+        (sum(move.confidence < least for move in told), f"less sure than {least:g}"),
+        (rules.no_urls, "whose ids are no URLs"),
+        (rules.same, "that differ in the scheme alone"),
+        (rules.repeated, "in another spelling"),
+        (len(places) - len(vanished), "whose URL is there with another text"),
+    ]
+    return [(count, reason) for count, reason in reasons if count]
 
 
 def redirect_rules(

@@ -80,14 +80,7 @@ class Sweeps:
 
     def index(self, date: str) -> int:
         """The number of the sweep of a date. Part of a date stands for the only sweep in it."""
-        found = [n for n, known in enumerate(self.dates) if known.startswith(date)]
-        if len(found) == 1 or date in self.dates:
-            return self.dates.index(date) if date in self.dates else found[0]
-        known = ", ".join(self.dates[:8]) + (", ..." if len(self) > 8 else "")
-        raise ParameterError(
-            f"date: {'several sweeps' if found else 'no sweep'} of {date!r}: there are {known}",
-            hint="name one of them",
-        )
+        return sweep_of(self.dates, date)
 
     def rows_of(self, sweep: int) -> Rows:
         """One for each page of a sweep, ascending."""
@@ -117,6 +110,40 @@ class Sweeps:
         wanted = pa.array([page_of(name) for name in names], pa.string())
         found: Rows = self.number[pc.index_in(wanted, self.urls).to_numpy().astype(np.int64)]
         return found
+
+
+def sweep_of(dates: Sequence[str], date: str) -> int:
+    """The number of the sweep of a date, of which a part will do if it is in no other."""
+    found = [n for n, known in enumerate(dates) if known.startswith(date)]
+    if len(found) == 1 or date in dates:
+        return dates.index(date) if date in dates else found[0]
+    known = ", ".join(dates[:8]) + (", ..." if len(dates) > 8 else "")
+    raise ParameterError(
+        f"date: {'several sweeps' if found else 'no sweep'} of {date!r}: there are {known}",
+        hint="name one of them",
+    )
+
+
+def two_of(dates: Sequence[str], begin: str | None, end: str | None) -> tuple[int, int]:
+    """The numbers of two sweeps: the last, and the one before the later, unless given."""
+    if len(dates) < 2:
+        raise ParameterError(
+            f"sweeps: too few: {len(dates)}, wanted two or more",
+            hint="add the pages of another date with: roughly add CORPUS INPUT... --date D",
+        )
+    last = len(dates) - 1 if end is None else sweep_of(dates, end)
+    first = max(0, last - 1) if begin is None else sweep_of(dates, begin)
+    check_order(dates, first, last)
+    return first, last
+
+
+def check_order(dates: Sequence[str], first: int, last: int) -> None:
+    """Raises unless the first of two sweeps is before the last."""
+    if not first < last:
+        raise ParameterError(
+            f"dates: not in order: {dates[first]} to {dates[last]}",
+            hint="give the earlier one to --from",
+        )
 
 
 def sweep_numbers(

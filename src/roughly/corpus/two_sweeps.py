@@ -18,7 +18,15 @@ import numpy.typing as npt
 
 from roughly.corpus.assignment import EVEN, SECOND_PART, Claim, Kind, assign, chances, strengths
 from roughly.corpus.commonness import Counter
-from roughly.corpus.evidence import Evidence, Rows, added_shares, compare_pairs, gather
+from roughly.corpus.evidence import (
+    Advance,
+    Evidence,
+    Rows,
+    added_shares,
+    compare_pairs,
+    gather,
+    no_advance,
+)
 from roughly.corpus.likeness import nearness, same_name
 from roughly.corpus.sweeps import NOWHERE, Pages
 
@@ -95,18 +103,25 @@ class TwoSweeps:
         found: Rows = rows[self.pages.elsewhere(rows, self.end) == NOWHERE]
         return found
 
-    def rewritten(self, rows: Rows) -> Rows:
+    def rewritten(self, rows: Rows, advance: Advance = no_advance) -> Rows:
         """Those whose URL has a text in the later sweep that is not much like theirs."""
         present = self.pages.elsewhere(rows, self.end)
         rows, present = rows[present != NOWHERE], present[present != NOWHERE]
-        alike = compare_pairs(self.collection, np.column_stack([rows, present]))[:, 0]
+        pairs = np.column_stack([rows, present])
+        alike = compare_pairs(self.collection, pairs, advance)[:, 0]
         found: Rows = rows[alike < _ALIKE]
         return found
 
-    def find(self, rows: Rows, sought: Rows, even: float = EVEN) -> Found:
-        """What became of those of some pages that are not at their URL any more."""
-        lost = np.union1d(self.vanished(rows), self.rewritten(rows))
-        evidence = self.evidence(lost, sought)
+    def find(
+        self, rows: Rows, sought: Rows, even: float = EVEN, advance: Advance = no_advance
+    ) -> Found:
+        """What became of those of some pages that are not at their URL any more. `advance` is told
+        of every page twice: when it was looked for at its URL, and elsewhere."""
+        vanished = self.vanished(rows)
+        advance(len(vanished))
+        lost = np.union1d(vanished, self.rewritten(rows, advance))
+        advance(len(rows) - len(lost))
+        evidence = gather(self.collection, self.counter, lost, sought, advance)
         lost, reused, evidence = self._without_stayed(lost, sought, evidence)
         return self.judged(lost, reused, sought, evidence, even)
 

@@ -28,6 +28,8 @@ from roughly.errors import DocumentError, ParameterError
 # Large enough that a batch keeps several threads busy, small enough for the cache of a server.
 BATCH_BYTES = 1 << 22
 
+Chosen = Callable[[pa.RecordBatch, int], pa.BooleanArray]
+
 
 class Documents:
     """Documents to iterate over, as pyarrow.RecordBatch of `schema`."""
@@ -48,6 +50,8 @@ class Documents:
         """Where documents come from; `source` of a document counts in it."""
         self.date: str | None = None
         """What documents without a date of their own get."""
+        self.chosen: Chosen | None = None
+        """Which documents a pass has, if not all: of a batch, and of the number of its first."""
         self.batch_bytes = batch_bytes
         """About how much text a batch has."""
         self._wanted = wanted
@@ -67,6 +71,8 @@ class Documents:
             reading.skipped,
             self.schema,
         )
+        if self.chosen is not None:
+            found = _chosen(found, self.chosen)
         return found if self.date is None else _dated(found, self.date)
 
     @property
@@ -150,6 +156,15 @@ class Documents:
         names = ", ".join(source.name for source in self.sources[:3])
         more = f", and {len(self.sources) - 3:,} more" if len(self.sources) > 3 else ""
         return f"<Documents of {names}{more}>"
+
+
+def _chosen(found: Iterator[pa.RecordBatch], chosen: Chosen) -> Iterator[pa.RecordBatch]:
+    first = 0
+    for batch in found:
+        some = batch.filter(chosen(batch, first))
+        first += len(batch)
+        if len(some):
+            yield some
 
 
 def _dated(found: Iterator[pa.RecordBatch], date: str) -> Iterator[pa.RecordBatch]:

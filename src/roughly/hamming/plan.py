@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from math import comb, log2
+from typing import Any
 
 from roughly.errors import ParameterError
-from roughly.hamming.cost import Cost, cost, probes_of
+from roughly.hamming.cost import Cost, cost, indexes_of, probes_of
 from roughly.hamming.design import (
     MOST_PROBES,
     MOST_TABLES,
@@ -22,6 +23,7 @@ from roughly.hamming.design import (
     paper,
     parse_design,
 )
+from roughly.parameters import size_in_bytes
 
 # The splits of the paper's tables that are worth showing: these above k, and twice the first.
 _SPLITS_ABOVE_K = (1, 2, 3)
@@ -93,6 +95,60 @@ def plan(count: int, bits: int, k: int, memory_bytes: float | None = None) -> li
     scan = parse_design("scan", bits, k)
     rows.append(Row(scan, "plain", cost(scan, "plain", count), "ours"))
     return [row for row in rows if memory_bytes is None or row.cost.bytes <= memory_bytes]
+
+
+def plan_object(
+    documents: int, bits: int, k: int, memory: str | None = None, name: str = "memory"
+) -> dict[str, Any]:
+    """The plan as plain values: every design that fits into a memory as 2G with what it costs, and
+    the one to take. An error if none fits; `name` is what the memory is called there."""
+    memory_bytes = None if memory is None else size_in_bytes(name, memory)
+    best = choose(documents, bits, k, memory_bytes)
+    taken = cost(best, "elias-fano", documents)
+    if memory_bytes is not None and taken.bytes > memory_bytes:
+        raise ParameterError(
+            f"{name}: too little: {memory}, wanted {size(taken.bytes)} for a {best.name}",
+            hint="split the simhashes among several machines",
+        )
+    designs = []
+    for row in plan(documents, bits, k, memory_bytes):
+        least, most = row.key_bits
+        paper = row.origin == "paper"
+        designs.append(
+            {
+                "design": row.design.name,
+                "origin": row.origin,
+                "coding": row.coding,
+                "tables": len(row.design.tables),
+                "key_bits": [least, most],
+                "radius": [table.radius for table in row.design.tables],
+                "matches": documents / 2.0**least if paper else None,
+                "fewest_tables": fewest_tables(bits, k, documents, least)[0] if paper else None,
+                "probes": row.cost.probes,
+                "entries": row.cost.candidates,
+                "bytes": round(row.cost.bytes),
+                "find_seconds": row.cost.find_ns / 1e9,
+            }
+        )
+    return {
+        "documents": documents,
+        "bits": bits,
+        "k": k,
+        "indexes": indexes_of(documents),
+        "by_chance": expected_matches(documents, bits, k),
+        "designs": designs,
+        "recommended": best.name,
+        "recommended_bytes": round(taken.bytes),
+        "recommended_seconds": taken.find_ns / 1e9,
+    }
+
+
+def size(bytes_: float) -> str:
+    """Bytes: 1.5 GB."""
+    for unit, power in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if bytes_ >= power:
+            return f"{bytes_ / power:.1f} {unit}"
+    return f"{bytes_:.0f} B"
 
 
 def fewest_tables(bits: int, k: int, count: int, least_key_bits: int) -> tuple[int, list[int]]:

@@ -158,17 +158,31 @@ class SeenIndex:
         import numpy as np
 
         asked, rows = present(simhash, self._bits)
-        if len(asked) <= _PIECE:
-            answers = self._decide(asked)[0]
-        else:
-            pieces = [asked[i : i + _PIECE] for i in range(0, len(asked), _PIECE)]
-            with self._guard:
-                answers = np.concatenate([self._decide(piece)[0] for piece in pieces])
+        answers = self.match_or_add(asked)[0]
         if rows is None:
             return answers
         found = np.full(len(simhash), _MISSING, np.int64)
         found[rows] = answers
         return found
+
+    def match_or_add(self, simhashes: Any) -> Matches:
+        """The same as `seen` of an array none of which is missing, with all that is known of the
+        matches: their positions, -1 where a simhash was added, their simhashes and distances, of no
+        meaning where there is none."""
+        import numpy as np
+
+        asked, rows = present(simhashes, self._bits)
+        if rows is not None:
+            raise ParameterError("simhashes: some are missing: wanted all")
+        if len(asked) <= _PIECE:
+            return self._decide(asked)
+        pieces = [asked[i : i + _PIECE] for i in range(0, len(asked), _PIECE)]
+        with self._guard:
+            found = [self._decide(piece) for piece in pieces]
+        positions, values, distances = (
+            np.concatenate(column) for column in zip(*found, strict=True)
+        )
+        return positions, values, distances
 
     def find(self, simhash: int) -> npt.NDArray[np.int64]:
         """The positions of all within k bits, ascending."""

@@ -13,6 +13,7 @@ from roughly.corpus.changes import Changes
 from roughly.corpus.history import History
 from roughly.corpus.lost import Move, Trace
 from roughly.documents.file import printable
+from roughly.report.change_page import restless
 from roughly.report.change_plots import interval_words
 from roughly.report.figure import percent
 from roughly.report.verdict import plural
@@ -145,7 +146,7 @@ def change_lines(changes: Changes, blocks: bool) -> Iterator[str]:
     dates = changes.dates
     span = f" from {dates[0]} to {dates[-1]}" if len(dates) > 1 else ""
     yield (
-        f"{plural(len(dates), 'sweep')}{span}: {plural(len(changes.pages), 'page')},"
+        f"{plural(len(dates), 'sweep')}{span}: {plural(changes.page_count, 'page')},"
         f" {plural(changes.documents, 'version')}"
     )
     if not changes.intervals:
@@ -185,17 +186,14 @@ def change_lines(changes: Changes, blocks: bool) -> Iterator[str]:
     ):
         if rate is not None:
             yield f"{words} {plural(round(rate), 'day')}"
-    restless = sorted(
-        (page for page in changes.pages if page.changes),
-        key=lambda page: (-page.changes, page.mean_resemblance or 0, page.url),
-    )
-    if restless:
+    most = restless(changes)
+    if most:
         yield ""
         yield "changes  resemblance  pages that change most"
-    for page in restless[:_SHOWN]:
+    for page in most[:_SHOWN]:
         yield f"{page.changes:7,}  {page.mean_resemblance:11.3f}  {printable(page.url)}"
-    if len(restless) > _SHOWN:
-        yield f"         and {len(restless) - _SHOWN:,} more; --pages lists all"
+    if len(most) > _SHOWN:
+        yield f"         and {len(most) - _SHOWN:,} more; --pages lists all"
 
 
 def _bars(changes: Changes, blocks: bool) -> str:

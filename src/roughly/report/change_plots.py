@@ -54,7 +54,14 @@ def resemblance(changes: Changes) -> str:
         f"{percent(light, total)} of them are small changes, at 0.9 or more."
     )
     rows = [(_bin(n), f"{count:,}") for n, count in enumerate(counts)]
-    return figure("resemblance", title, drawn, caption, table(("Resemblance", "Versions"), rows))
+    return figure(
+        "resemblance", title, drawn, caption, _numbers(title, ("Resemblance", "Versions"), rows)
+    )
+
+
+def _numbers(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table that may be long, or wide: the keyboard can scroll it."""
+    return table(head, rows, label=f"{title}: the numbers")
 
 
 def _bin(n: int) -> str:
@@ -63,11 +70,11 @@ def _bin(n: int) -> str:
 
 def survival(changes: Changes) -> str:
     title = "How long pages live"
-    points = _some(changes.survival)
+    points = some(changes.survival)
     if len(points) < 2 or not points[0][1]:
         return nothing("survival", title, "It takes two sweeps to see.")
     dates = [date for date, _, _ in points]
-    axis, places = _time(dates)
+    axis, places = time_axis(dates)
     whole = points[0][1]
     drawn = plot.lines(
         "survival",
@@ -98,7 +105,7 @@ def survival(changes: Changes) -> str:
     ]
     head = ("Date", "At their URL", "Share", "Anywhere", "Share")
     caption = f"The {plural(whole, 'page')} of the first sweep, {name(points[0][0])}."
-    return figure("survival", title, drawn, caption, table(head, rows))
+    return figure("survival", title, drawn, caption, _numbers(title, head, rows))
 
 
 def _apart(lines: Sequence[plot.Line]) -> list[plot.Line]:
@@ -114,10 +121,10 @@ def _apart(lines: Sequence[plot.Line]) -> list[plot.Line]:
 
 def births(changes: Changes) -> str:
     title = "Births and deaths"
-    intervals = _some(changes.intervals)
+    intervals = some(changes.intervals)
     if not intervals:
         return nothing("births", title, "It takes two sweeps to see.")
-    axis, places = _time([changes.dates[0], *(i.to_date for i in intervals)])
+    axis, places = time_axis([changes.dates[0], *(i.to_date for i in intervals)])
     most = max(max(i.born, i.vanished, i.gone) for i in intervals)
 
     def line(label: str, hue: str, values: Sequence[int]) -> plot.Line:
@@ -159,7 +166,7 @@ def births(changes: Changes) -> str:
             f'<figure id="births" class="bars"><h2>{title}</h2>{table(head, rows)}'
             f"<figcaption>{caption}</figcaption></figure>\n"
         )
-    return figure("births", title, drawn, caption, table(head, rows))
+    return figure("births", title, drawn, caption, _numbers(title, head, rows))
 
 
 def frequency(changes: Changes) -> str:
@@ -211,13 +218,14 @@ def fates(changes: Changes) -> str:
                 ]
             ),
         )
-        for i in _some(changes.intervals)
+        for i in some(changes.intervals)
     ]
     key = " ".join(
         f'<span class="item"><span class="key {hue}"></span>{word}</span>' for hue, word, _ in FATES
     )
     bars = table(("Interval", "Pages", '<span class="unseen">drawn</span>'), rows)
-    numbers = table(
+    numbers = _numbers(
+        "From sweep to sweep",
         ("Interval", *(word for _, word, _ in FATES), "Median resemblance of the changed"),
         [
             (
@@ -225,7 +233,7 @@ def fates(changes: Changes) -> str:
                 *(f"{count(i):,}" for _, _, count in FATES),
                 "" if i.median_resemblance is None else f"{i.median_resemblance:.3f}",
             )
-            for i in _some(changes.intervals)
+            for i in some(changes.intervals)
         ],
     )
     return (
@@ -235,7 +243,7 @@ def fates(changes: Changes) -> str:
     )
 
 
-def _time(dates: Sequence[str]) -> tuple[plot.Axis, list[float]]:
+def time_axis(dates: Sequence[str]) -> tuple[plot.Axis, list[float]]:
     """An axis for these dates, and where each is on it."""
     known = [day for day in (days_between(dates[0], date) for date in dates) if day is not None]
     if len(known) == len(dates) and known[-1] > 0:
@@ -244,7 +252,7 @@ def _time(dates: Sequence[str]) -> tuple[plot.Axis, list[float]]:
     return plot.Axis("sweeps", 0, last, whole=True), [float(n) for n in range(len(dates))]
 
 
-def _some(items: Sequence[T]) -> list[T]:
+def some(items: Sequence[T]) -> list[T]:
     """At most a table's rows, the first and the last among them."""
     if len(items) <= _ROWS:
         return list(items)

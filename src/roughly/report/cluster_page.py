@@ -12,26 +12,15 @@ from collections.abc import Mapping
 from math import isnan
 from string import Template
 
-from roughly.report import cluster_plots, phase_section, plot, sample_section
-from roughly.report.cluster_report import ClusterReport, LargeCluster, Site
-from roughly.report.figure import decimal, nothing, percent, size, table
+from roughly.report import cluster_bars, cluster_plots, phase_section, sample_section
+from roughly.report.cluster_report import ClusterReport, LargeCluster
+from roughly.report.figure import decimal, percent, size, table
 from roughly.report.markup import line, name, own_file, policy_hash
 from roughly.report.verdict import plural, share
 
-_KIND_WORDS = {
-    "identical": "the same bytes",
-    "lexical": "the same words; case, layout or markup differ",
-    "shingle": "the same shingles",
-    "near": "linked to it, directly or through others",
-    "contained": "roughly contained in it",
-    "contains": "roughly contains it",
-    "empty": "without a word",
-}
 # What any list may have; together with the texts of the samples that is less than a megabyte, even
 # if every character is one that must be escaped.
 _ROWS = 20
-_KINDS = 8
-_SITES = 15
 _CLUSTERS = 10
 _MEMBERS = 10
 _WORDS = 300  # characters of a shingle, of an example, of a parameter
@@ -41,7 +30,7 @@ def page(report: ClusterReport) -> str:
     """The page, complete."""
     style, script = own_file("cluster.css"), own_file("cluster.js")
     sections = {
-        "sites": ("Sites", _sites(report)),
+        "sites": ("Sites", cluster_bars.sites(report)),
         "largest": ("Largest clusters", _largest(report)),
         "shingles": ("Common shingles", _shingles(report)),
         "skipped": ("Skipped", _skipped(report)),
@@ -56,18 +45,18 @@ def page(report: ClusterReport) -> str:
         ),
         "distance": ("Distances", cluster_plots.distances(report)),
         "threshold": ("Thresholds", cluster_plots.threshold(report)),
-        "kinds": ("Kinds", _kinds(report)),
+        "kinds": ("Kinds", cluster_bars.kinds(report)),
     }
     return Template(own_file("cluster.html")).substitute(
         policy=f"default-src 'none'; style-src {policy_hash(style)}; "
         f"script-src {policy_hash(script)}; base-uri 'none'; form-action 'none'",
         style=style,
         script=script,
-        title=f"{line(report.title, 80)}{': ' if report.title else ''}{_headline(report)}",
+        title=f"{line(report.title, 80)}{': ' if report.title else ''}{headline(report)}",
         corpus=f" · {name(report.title)}" if report.title else "",
-        headline=_headline(report),
-        facts=_facts(report),
-        told=_told(report),
+        headline=headline(report),
+        facts=facts(report),
+        told=told(report),
         nav=" ".join(
             f'<a href="#{anchor}">{title}</a>'
             for anchor, (title, content) in (figures | sections).items()
@@ -78,7 +67,7 @@ def page(report: ClusterReport) -> str:
     )
 
 
-def _headline(report: ClusterReport) -> str:
+def headline(report: ClusterReport) -> str:
     if report.documents == 0:
         return "No documents"
     if report.clusters == 0:
@@ -87,26 +76,26 @@ def _headline(report: ClusterReport) -> str:
     return f"{part} of the documents are in {plural(report.clusters, 'cluster')}"
 
 
-def _facts(report: ClusterReport) -> str:
+def facts(report: ClusterReport) -> str:
     duplicates = sum(report.kinds.values())
-    facts = [("Documents", f"{report.documents:,}", size(report.bytes) if report.bytes else "")]
+    counted = [("Documents", f"{report.documents:,}", size(report.bytes) if report.bytes else "")]
     if report.documents:
         every = report.documents
-        facts += [
+        counted += [
             ("Distinct", f"{report.distinct:,}", percent(report.distinct, every)),
             ("Clusters", f"{report.clusters:,}", "of two or more"),
             ("In clusters", f"{report.clustered:,}", percent(report.clustered, every)),
             ("Duplicates", f"{duplicates:,}", percent(duplicates, every)),
         ]
     if skipped := sum(report.skipped.values()):
-        facts.append(("Skipped", f"{skipped:,}", "could not be read"))
+        counted.append(("Skipped", f"{skipped:,}", "could not be read"))
     return "\n".join(
         f"<div><dt>{title}</dt><dd>{number}<small>{note}</small></dd></div>"
-        for title, number, note in facts
+        for title, number, note in counted
     )
 
 
-def _told(report: ClusterReport) -> str:
+def told(report: ClusterReport) -> str:
     threshold = decimal(report.threshold)
     if report.by_simhash:
         far = f"differ in at most {plural(report.distance or 0, 'bit')}"
@@ -144,81 +133,6 @@ def _told(report: ClusterReport) -> str:
             f"{plural(report.identical_documents, 'document')}."
         )
     return " ".join(words)
-
-
-# --- bars -----------------------------------------------------------------------------------------
-
-
-def _kinds(report: ClusterReport) -> str:
-    title = "Duplicates by kind"
-    duplicates = sum(report.kinds.values())
-    if not duplicates:
-        return nothing("kinds", title, "There are no duplicates.")
-    most = max(report.kinds.values())
-    rows = [
-        (
-            f'<span class="key {_hue(kind)}"></span>{name(kind, 40)}'
-            f"<small>{_KIND_WORDS.get(kind, '')}</small>",
-            f"{count:,}",
-            percent(count, duplicates),
-            plot.stacked([(count / most, _hue(kind), f"{kind}: {count:,}")]),
-        )
-        for kind, count in list(report.kinds.items())[:_KINDS]
-    ]
-    drawn = table(("Kind", "Duplicates", "Share", '<span class="unseen">drawn</span>'), rows)
-    return (
-        f'<figure id="kinds" class="bars"><h2>{title}</h2>{drawn}<figcaption>How a document '
-        "belongs to the representative of its cluster; a copy of another member counts as that "
-        "member does.</figcaption></figure>\n"
-    )
-
-
-def _sites(report: ClusterReport) -> str:
-    sites = report.sites[:_SITES]
-    if not any(site.duplicates for site in sites) or report.all_sites < 2:
-        return ""
-    sites = [site for site in sites if site.duplicates]
-    most = max(site.duplicates for site in sites)
-    kinds = [kind for kind in list(report.kinds)[:_KINDS] if any(s.kinds.get(kind) for s in sites)]
-    rows = [
-        (
-            _site_name(site),
-            f"{site.documents:,}",
-            f"{site.duplicates:,}",
-            percent(site.duplicates, site.documents),
-            plot.stacked(
-                [
-                    (site.kinds.get(kind, 0) / most, _hue(kind), f"{kind}: {site.kinds[kind]:,}")
-                    for kind in kinds
-                    if site.kinds.get(kind)
-                ]
-            ),
-        )
-        for site in sites
-    ]
-    head = ("Site", "Documents", "Duplicates", "Share", '<span class="unseen">drawn</span>')
-    key = " ".join(
-        f'<span class="item"><span class="key {_hue(kind)}"></span>{name(kind, 40)}</span>'
-        for kind in kinds
-    )
-    by_kind = table(
-        ("Site", *(name(kind, 40) for kind in kinds)),
-        [(_site_name(site), *(f"{site.kinds.get(kind, 0):,}" for kind in kinds)) for site in sites],
-    )
-    shown = "all" if len(sites) == report.all_sites else f"the {len(sites)} with most duplicates"
-    return (
-        '<section id="sites" class="bars"><h2>Duplicates by site</h2>'
-        f'<p class="told">{report.all_sites:,} sites, {shown}. {key}</p>{table(head, rows)}'
-        f"<details><summary>The numbers by kind</summary>{by_kind}</details></section>\n"
-    )
-
-
-def _site_name(site: Site) -> str:
-    return name(site.name, 80) if site.name else '<span class="none">no site</span>'
-
-
-def _hue(kind: str) -> str:
-    return f"kind-{kind}" if kind in _KIND_WORDS else "kind-other"
 
 
 # --- lists ----------------------------------------------------------------------------------------

@@ -122,7 +122,8 @@ def distances(report: ClusterReport) -> str:
     return figure("distance", title, drawn, caption, table(("Distance", "Pairs"), rows))
 
 
-def threshold(report: ClusterReport) -> str:
+def threshold(report: ClusterReport, slider: bool = True) -> str:
+    """Without the slider where the page has a better one."""
     if report.by_simhash:
         return _against_distance(report)
     title = "Clusters against threshold"
@@ -157,7 +158,7 @@ def threshold(report: ClusterReport) -> str:
     )
     thresholds = [step.threshold for step in report.series]
     at = max(0, bisect_right(thresholds, report.threshold) - 1)
-    slider = (
+    moved = (
         '<div class="slider" hidden><label>Threshold <input type="range" min="0" '
         f'max="{len(thresholds) - 1}" value="{at}"></label><output></output></div>'
     )
@@ -169,7 +170,7 @@ def threshold(report: ClusterReport) -> str:
         "thresholds are answered from the same forest."
     )
     numbers = table(("Threshold", "Clusters", "Documents in them"), rows)
-    return figure("threshold", title, drawn + slider, caption, numbers)
+    return figure("threshold", title, drawn + (moved if slider else ""), caption, numbers)
 
 
 def _against_distance(report: ClusterReport) -> str:

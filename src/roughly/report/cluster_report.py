@@ -202,7 +202,7 @@ def gather(
     sites, sites_in_all = tally.sites(_SITES)
     series = _series(clusters)
     full = series[-1] if clusters.containment is None else _step(clusters.at(1), Fraction(1))
-    pairs = _Pairs(clusters.floor)
+    pairs = PairCount(clusters.floor)
     for batch in clusters.pair_batches():
         pairs.add(batch)
         segment.release()
@@ -299,7 +299,7 @@ def _cluster_sizes(
     return table.column("cluster").to_numpy(), table.column("size").to_numpy(), largest
 
 
-class _Pairs:
+class PairCount:
     """Pairs counted batch by batch: there may be more of them than documents."""
 
     def __init__(self, floor: Fraction) -> None:

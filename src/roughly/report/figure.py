@@ -52,10 +52,15 @@ def decimal(value: float) -> str:
 
 
 def table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "", words: int = 1
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    caption: str = "",
+    words: int = 1,
+    label: str = "",
 ) -> str:
     """A table that scrolls by itself where it is too wide: the first `words` columns hold words,
-    the others numbers."""
+    the others numbers. One that has many columns needs a label, by which the keyboard gets there
+    to scroll it."""
 
     def cells(row: Sequence[str]) -> str:
         first, *others = row
@@ -72,8 +77,9 @@ def table(
     )
     body = "".join(f"<tr>{cells(row)}</tr>\n" for row in rows)
     title = f"<caption>{caption}</caption>" if caption else ""
+    reached = f' tabindex="0" role="region" aria-label="{escaped(label)}"' if label else ""
     return (
-        f'<div class="wide"><table>{title}<thead><tr>{names}</tr></thead>\n'
+        f'<div class="wide"{reached}><table>{title}<thead><tr>{names}</tr></thead>\n'
         f"<tbody>{body}</tbody></table></div>"
     )
 

@@ -7,12 +7,12 @@ passes through `markup` and is text. Every list is cut, so that a page stays sma
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from string import Template
+from collections.abc import Callable, Mapping, Sequence
 
 from roughly.report import plot
 from roughly.report.figure import figure, nothing, percent, table
-from roughly.report.markup import line, name, own_file, policy_hash
+from roughly.report.figure_page import figure_page
+from roughly.report.markup import line, name
 from roughly.report.verdict import plural, share
 from roughly.simhashing.distribution import BITS, BUCKETS, NEAR, Distribution, Spike
 from roughly.simhashing.evaluation import Point, Share
@@ -42,14 +42,15 @@ def distribution_page(
         f"{plural(found.documents, 'document')}, "
         f"{plural(len(found.spikes), 'spike')} among {BUCKETS} buckets"
     )
-    return _page(
-        "distribution",
+    return figure_page(
+        "roughly hamming distribution",
         title,
         headline,
         facts,
         told,
-        _leading(found) + _buckets(found),
-        _spikes(found, examples) + _empty(found, empty),
+        leading(found) + buckets(found),
+        spike_section(found.spikes[:_SPIKES], len(found.spikes), examples)
+        + empty_section(found.empty, empty),
     )
 
 
@@ -67,8 +68,8 @@ def evaluation_page(points: Sequence[Point], judged: Sequence[Judged], title: st
         "of all near duplicates of the sample that are within k."
     )
     headline = f"k = {best.k}: precision {_value(best.precision)}, recall {_value(best.recall)}"
-    return _page(
-        "evaluate",
+    return figure_page(
+        "roughly hamming evaluate",
         title,
         headline,
         facts,
@@ -78,38 +79,11 @@ def evaluation_page(points: Sequence[Point], judged: Sequence[Judged], title: st
     )
 
 
-def _page(
-    command: str,
-    title: str,
-    headline: str,
-    facts: Sequence[tuple[str, str, str]],
-    told: str,
-    figures: str,
-    sections: str,
-) -> str:
-    style = own_file("cluster.css")
-    return Template(own_file("simhash.html")).substitute(
-        policy=f"default-src 'none'; style-src {policy_hash(style)}; base-uri 'none'; "
-        "form-action 'none'",
-        style=style,
-        command=command,
-        title=f"{line(title, 80)}: {headline}",
-        source=f" · {name(title)}" if title else "",
-        headline=headline,
-        facts="\n".join(
-            f"<div><dt>{term}</dt><dd>{number}<small>{note}</small></dd></div>"
-            for term, number, note in facts
-        ),
-        told=told,
-        figures=figures,
-        sections=sections,
-    )
-
-
 # --- figures --------------------------------------------------------------------------------------
 
 
-def _leading(found: Distribution) -> str:
+def leading(found: Distribution) -> str:
+    """Figure 2a."""
     title = "Leading one of neighbours"
     if found.documents < 2:
         return nothing("leading", title, "There are no two simhashes.")
@@ -143,10 +117,13 @@ def _leading(found: Distribution) -> str:
         f"Figure 2a of the paper: {plural(all_pairs, 'pair')} of neighbours in the order of their "
         f"numbers, of which {found.equal:,} are equal and not drawn."
     )
-    return figure("leading", title, drawn, caption, table(("Bit", "Pairs", "If random"), rows))
+    return figure(
+        "leading", title, drawn, caption, _numbers(title, ("Bit", "Pairs", "If random"), rows)
+    )
 
 
-def _buckets(found: Distribution) -> str:
+def buckets(found: Distribution) -> str:
+    """Figure 2b."""
     title = f"Simhashes in {BUCKETS} buckets"
     if not found.documents:
         return nothing("buckets", title, "There are no simhashes.")
@@ -163,7 +140,12 @@ def _buckets(found: Distribution) -> str:
     )
     rows = [(f"{bucket}", f"{count:,}") for bucket, count in enumerate(found.buckets)]
     caption = f"Figure 2b of the paper. Chance gives {found.bucket_expected:,.1f} to each."
-    return figure("buckets", title, drawn, caption, table(("Bucket", "Simhashes"), rows))
+    return figure("buckets", title, drawn, caption, _numbers(title, ("Bucket", "Simhashes"), rows))
+
+
+def _numbers(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A long table, which the keyboard can scroll."""
+    return table(head, rows, label=f"{title}: the numbers")
 
 
 def _precision_recall(points: Sequence[Point]) -> str:
@@ -237,12 +219,18 @@ def _choice_plot(judged: Sequence[Judged]) -> str:
 # --- sections -------------------------------------------------------------------------------------
 
 
-def _spikes(found: Distribution, examples: Mapping[int, Example]) -> str:
-    if not found.spikes:
+def spike_section(
+    spikes: Sequence[Spike],
+    every: int,
+    examples: Mapping[int, Example],
+    shown: Callable[[str], str] = name,
+) -> str:
+    """The largest spikes of so many; `shown` makes markup of a document's id."""
+    if not spikes:
         return ""
-    rows = [_spike(spike, examples) for spike in found.spikes[:_SPIKES]]
+    rows = [_spike(spike, examples, shown) for spike in spikes]
     head = ("Bucket", "Around", "Simhashes", "By chance", "Same", f"Within {NEAR} bits")
-    more = len(found.spikes) - len(rows)
+    more = every - len(rows)
     return (
         '<section id="spikes"><h2>Spikes</h2><p class="told">Buckets with more simhashes than '
         "chance gives, and documents around the simhash that most others there are near to.</p>"
@@ -252,11 +240,13 @@ def _spikes(found: Distribution, examples: Mapping[int, Example]) -> str:
     )
 
 
-def _spike(spike: Spike, examples: Mapping[int, Example]) -> tuple[str, ...]:
-    shown = "".join(f"<br>{_example(examples[row])}" for row in spike.rows if row in examples)
+def _spike(
+    spike: Spike, examples: Mapping[int, Example], shown: Callable[[str], str]
+) -> tuple[str, ...]:
+    told = "".join(f"<br>{_example(examples[row], shown)}" for row in spike.rows if row in examples)
     return (
         f"{spike.bucket}",
-        f"{spike.simhash:016x}{shown}",
+        f"{spike.simhash:016x}{told}",
         f"{spike.count:,}",
         f"{spike.expected:,.1f}",
         f"{spike.same:,}",
@@ -264,19 +254,22 @@ def _spike(spike: Spike, examples: Mapping[int, Example]) -> tuple[str, ...]:
     )
 
 
-def _example(example: Example) -> str:
+def _example(example: Example, shown: Callable[[str], str]) -> str:
     kind = f"<em>{example.kind} page</em> " if example.kind else ""
     words = f" · {line(example.excerpt, _EXCERPT)}" if example.excerpt else ""
-    return f"{kind}{name(example.id)}{words}"
+    return f"{kind}{shown(example.id)}{words}"
 
 
-def _empty(found: Distribution, examples: Sequence[Example]) -> str:
-    if not found.empty:
+def empty_section(
+    every: int, examples: Sequence[Example], shown: Callable[[str], str] = name
+) -> str:
+    """Some of so many documents without a simhash."""
+    if not every:
         return ""
-    listed = "".join(f"<li>{name(example.id)}</li>" for example in examples)
+    listed = "".join(f"<li>{shown(example.id)}</li>" for example in examples)
     return (
         '<section id="empty"><h2>Without a simhash</h2><p class="told">'
-        f"{plural(found.empty, 'document')} without terms; the paper gives them all 0, and finds a "
+        f"{plural(every, 'document')} without terms; the paper gives them all 0, and finds a "
         f"spike there.</p><ul>{listed}</ul></section>\n"
     )
 

@@ -6,10 +6,12 @@ there may be tens of millions of ids.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import takewhile
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -30,6 +32,31 @@ def sites(ids: Any, shared: str | None = None) -> pa.ChunkedArray:
     last = shared.rstrip("/").rpartition("/")[2]
     folders = pc.if_else(pc.is_valid(paths), pc.fill_null(folders, last), paths)
     return pc.fill_null(pc.coalesce(hosts, folders), "")
+
+
+def site_codes(parts: Callable[[], Iterable[Any]]) -> tuple[npt.NDArray[np.int32], list[str]]:
+    """The site of every id as a place among names, and these names. `parts` gives all ids, some at
+    a time; they are read twice only if there are paths among them, for what all share is known when
+    all were seen."""
+    known: dict[str, int] = {}
+    found = [np.zeros(0, np.int32)]
+    for ids in parts():
+        hosts, paths = _hosts_and_paths(_chunked(ids))
+        if paths.null_count < len(paths):
+            shared = shared_folders(parts())
+            named = (sites(each, shared) for each in parts())
+            known.clear()
+            return np.concatenate([_codes(each, known) for each in named]), list(known)
+        found.append(_codes(pc.fill_null(hosts, ""), known))
+    return np.concatenate(found), list(known)
+
+
+def _codes(names: pa.ChunkedArray, known: dict[str, int]) -> npt.NDArray[np.int32]:
+    """Names as places among those that are known, to which new ones are added."""
+    coded = names.combine_chunks().dictionary_encode()
+    places = [known.setdefault(each, len(known)) for each in coded.dictionary.to_pylist()]
+    found: npt.NDArray[np.int32] = np.array(places, np.int32)[coded.indices.to_numpy()]
+    return found
 
 
 def shared_folders(columns: Iterable[Any]) -> str:

@@ -62,14 +62,17 @@ class Point:
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of both."""
-        if self.precision is None or self.recall is None or not self.true:
-            return 0.0
-        p, r = self.precision.value, self.recall.value
-        return 2 * p * r / (p + r)
+        return f1(self.precision, self.recall)
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "f1": self.f1}
+
+
+def f1(precision: Share | None, recall: Share | None) -> float:
+    """The harmonic mean of both; 0 where nothing was found."""
+    if precision is None or recall is None or not precision.value + recall.value:
+        return 0.0
+    return 2 * precision.value * recall.value / (precision.value + recall.value)
 
 
 def share(part: int, whole: int) -> Share | None:

@@ -1,5 +1,6 @@
 """pyarrow without pandas. With its first array pyarrow imports pandas, if that is installed, to
-recognise what pandas makes: a third of a second that no command has a use for."""
+recognise what pandas makes: a third of a second that neither commands nor services have a use
+for."""
 
 from __future__ import annotations
 

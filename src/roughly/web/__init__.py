@@ -1,0 +1,1 @@
+"""The HTTP service of a corpus and its pages; installed with the extra `web`."""
