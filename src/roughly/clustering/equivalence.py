@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -56,7 +57,7 @@ def equivalents(
     canonical: Column,
     sketch: Column,
     size: npt.NDArray[np.uint32],
-    kept: npt.NDArray[np.uint32],
+    kept: npt.NDArray[np.unsignedinteger[Any]],
     by_sketch: bool = True,
     room_bytes: int = ROOM_BYTES,
 ) -> Groups:

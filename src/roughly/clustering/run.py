@@ -187,7 +187,10 @@ class _Phases:
 
             return pieces
 
-        kept, size = Sketches.of_segment(segment).kept(), segment.size
+        # Whether there are enough of them is all that counts.
+        kept, size = np.zeros(len(segment), np.uint8), segment.size
+        for begin, counts in segment.kept_pieces():
+            kept[begin : begin + len(counts)] = np.minimum(counts, 255)
         if positions is not None:
             kept, size = kept[order], size[order]
         return equivalents(

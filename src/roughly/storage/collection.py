@@ -176,6 +176,12 @@ class Collection:
             for begin, hashes in segment.hash_pieces(name):
                 yield self.first_row(number) + begin, hashes
 
+    def kept_pieces(self) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
+        """How many elements sketches have, part by part, each with its first row."""
+        for number, segment in enumerate(self.segments):
+            for begin, kept in segment.kept_pieces():
+                yield self.first_row(number) + begin, kept
+
     def rows_hashed(self, name: str, wanted: Values) -> Rows:
         """Rows whose hash in a column has one of these for its first half, ascending."""
         found = [np.zeros(0, np.int64)]

@@ -121,6 +121,12 @@ class Segment:
         counts: npt.NDArray[np.uint32] = np.diff(lists.offsets.to_numpy()).astype(np.uint32)
         return counts
 
+    def kept_pieces(self) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
+        """The same of all parts, each with its first row."""
+        for part in range(self.parts):
+            yield part * self.part_rows, self.kept(part)
+            self._file("sketches", part).release()
+
     def sketches_of(self, part: int, rows: Offsets) -> list[Values]:
         """The elements of some sketches of a part, in place; only these are checked."""
         file = self._file("sketches", part)
