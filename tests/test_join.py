@@ -302,10 +302,11 @@ def test_arrays_that_do_not_belong_together() -> None:
         _core.SketchSet([(c.values, c.offsets)], 3, rows, c.size, c.level, 0)
     made = _core.SketchSet([(c.values, c.offsets)], 2, rows, c.size, c.level, 0)
     with pytest.raises(ValueError, match="not counted"):
-        _core.Masses(made, (1, 2), 2, 1, 1)
+        _core.Masses(made, 2, 1, 1)
     made.use_frequencies([np.zeros(len(c.values), np.uint8)])
+    masses = _core.Masses(made, 2, 1, 1)
     with pytest.raises(ValueError, match="ratio"):
-        _core.Masses(made, (0, 2), 2, 1, 1)
+        masses.find_hubs((0, 2), 0, 2, 1, np.zeros(2, np.uint32))
 
 
 def test_sketches_read_from_their_files(tmp_path: Path) -> None:

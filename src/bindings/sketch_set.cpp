@@ -231,10 +231,11 @@ void write(const FrequencyTable& table, const OwningSketchSet& sketches, size_t 
     table.write(sketches.set(), begin, end, threads, arrays);
 }
 
-void find_hubs(const Masses& self, size_t begin, size_t end, size_t threads,
+void find_hubs(const Masses& self, Fraction threshold, size_t begin, size_t end, size_t threads,
                OutputArray<uint32_t> hubs) {
+    const Ratio ratio = ratio_argument(threshold);
     nb::gil_scoped_release release;
-    self.find_hubs(begin, end, threads, {hubs.data(), hubs.size()});
+    self.find_hubs(ratio, begin, end, threads, {hubs.data(), hubs.size()});
 }
 
 std::pair<Array<uint64_t>, Array<int64_t>> keys_of_masses(const OwningSketchSet& self,
@@ -249,6 +250,19 @@ std::pair<Array<uint64_t>, Array<int64_t>> keys_of_masses(const OwningSketchSet&
         made = mass_keys(set, {least_frequency, keys, 1}, begin, end, threads);
     }
     return {to_array(std::move(made.values)), to_array(std::move(made.offsets))};
+}
+
+Array<uint64_t> frequent(const OwningSketchSet& self, uint8_t least_frequency, int bits,
+                         size_t begin, size_t end, size_t threads) {
+    self.check_range(begin, end);
+    if (bits < 1 || bits > 63) throw std::invalid_argument("bits: out of range: want 1 to 63");
+    const SketchSet& set = self.counted();
+    std::vector<uint64_t> made;
+    {
+        nb::gil_scoped_release release;
+        made = frequent_counters(set, least_frequency, bits, begin, end, threads);
+    }
+    return to_array(std::move(made));
 }
 
 std::pair<Table<uint64_t>, Array<uint64_t>> postings(const OwningSketchSet& self,
@@ -501,6 +515,10 @@ void bind_sketch_set(nb::module_& module) {
              "Postings (key; position and document) by bucket, and where each bucket ends; writes "
              "the documents' elements at the level into counts and bounds, which has no fewer "
              "before, and what they look like from afar into signatures, if there are any.")
+        .def("frequent_counters", &frequent, "least_frequency"_a, "bits"_a, "begin"_a, "end"_a,
+             "threads"_a,
+             "The counters, of 2^bits, of elements of documents from begin to end that have this "
+             "frequency or a higher one, ascending.")
         .def("mass_keys", &keys_of_masses, "least_frequency"_a, "keys"_a, "begin"_a, "end"_a,
              "threads"_a,
              "The keys by which masses are found of documents from begin to end, in their order, "
@@ -530,19 +548,18 @@ void bind_sketch_set(nb::module_& module) {
     nb::class_<Masses>(module, "Masses", "Where very many documents all resemble one another.")
         .def(
             "__init__",
-            [](Masses* self, const OwningSketchSet& sketches, Fraction threshold,
-               uint8_t least_frequency, size_t keys, size_t heads) {
+            [](Masses* self, const OwningSketchSet& sketches, uint8_t least_frequency, size_t keys,
+               size_t heads) {
                 if (least_frequency < 1 || keys < 1 || heads < 1)
                     throw std::invalid_argument("mass rule: out of range: want at least 1");
-                const Ratio ratio = ratio_argument(threshold);
-                new (self) Masses(sketches.counted(), ratio, {least_frequency, keys, heads});
+                new (self) Masses(sketches.counted(), {least_frequency, keys, heads});
             },
-            nb::keep_alive<1, 2>(), "sketches"_a, "threshold"_a, "least_frequency"_a, "keys"_a,
-            "heads"_a)
+            nb::keep_alive<1, 2>(), "sketches"_a, "least_frequency"_a, "keys"_a, "heads"_a)
         .def("add", &Masses::add, nb::call_guard<nb::gil_scoped_release>(), "begin"_a, "end"_a,
              "threads"_a, "Takes the keys of documents from begin to end; all come in their order.")
-        .def("find_hubs", &find_hubs, "begin"_a, "end"_a, "threads"_a, "hubs"_a,
-             "Writes their hubs, once all have been added, into an array of all documents' hubs.");
+        .def("find_hubs", &find_hubs, "threshold"_a, "begin"_a, "end"_a, "threads"_a, "hubs"_a,
+             "Writes their hubs, once all have been added, into an array of all documents' hubs, "
+             "which are UNKNOWN_HUB before, or that of a lower threshold if it does not do here.");
     nb::class_<ListCollector>(module, "ListCollector",
                               "Documents under each element that two or more have.")
         .def(
@@ -588,6 +605,7 @@ void bind_sketch_set(nb::module_& module) {
              "Those found at documents from begin to end: a, b, common, sampled.");
     module.attr("POSTING_BUCKETS") = buckets;
     module.attr("NO_HUB") = no_hub;
+    module.attr("UNKNOWN_HUB") = unknown_hub;
     module.attr("SIGNATURE_WORDS") = Signature::words;
 }
 

@@ -63,17 +63,23 @@ class HubFinder {
     HubFinder(const SketchSet& sketches, Ratio threshold, const MassRule& rule, const Heads& heads)
         : sketches_(sketches), threshold_(threshold), rule_(rule), heads_(heads) {}
 
-    uint32_t find(uint32_t document) {
+    // Among all heads, or those after the one that was its hub at a lower threshold.
+    uint32_t find(uint32_t document, uint32_t after) {
+        if (after == no_hub) return no_hub;
+        has_table_ = false;
+        bool failed = after != unknown_hub;
         std::array<uint32_t, most_keys * most_heads> tried;
         size_t tries = 0;
-        has_table_ = false;
         for (const uint64_t key : Keys(sketches_, document, rule_))
             for (const uint32_t head : heads_.of(sketches_.in_category(document, key))) {
                 if (head >= document) break;
                 const auto end = tried.begin() + static_cast<std::ptrdiff_t>(tries);
                 if (std::find(tried.begin(), end, head) != end) continue;
                 tried[tries++] = head;
-                if (resembles(document, head)) return head;
+                if (failed)
+                    failed = head != after;
+                else if (resembles(document, head))
+                    return head;
             }
         return no_hub;
     }
@@ -170,9 +176,8 @@ class Masses::Heads {
     std::vector<Slot> slots_;
 };
 
-Masses::Masses(const SketchSet& sketches, Ratio threshold, const MassRule& rule)
+Masses::Masses(const SketchSet& sketches, const MassRule& rule)
     : sketches_(sketches),
-      threshold_(threshold),
       rule_{rule.least_frequency, std::min(rule.keys, most_keys), std::min(rule.heads, most_heads)},
       heads_(std::make_unique<Heads>(rule_.heads)) {}
 
@@ -198,16 +203,17 @@ void Masses::add(size_t begin, size_t end, size_t threads) {
         }
 }
 
-void Masses::find_hubs(size_t begin, size_t end, size_t threads, std::span<uint32_t> hubs) const {
-    if (heads_->empty()) return;
+void Masses::find_hubs(Ratio threshold, size_t begin, size_t end, size_t threads,
+                       std::span<uint32_t> hubs) const {
     constexpr size_t block = 256;
     in_parallel((end - begin + block - 1) / block, threads, [&] {
-        return [&, finder = HubFinder<Heads>(sketches_, threshold_, rule_, *heads_)](
+        return [&, finder = HubFinder<Heads>(sketches_, threshold, rule_, *heads_)](
                    size_t piece) mutable {
             const size_t first = begin + piece * block;
             for (size_t i = first; i < std::min(end, first + block); ++i) {
                 const auto document = static_cast<uint32_t>(sketches_.visit(i));
-                hubs[document] = finder.find(document);
+                uint32_t& hub = hubs[document];
+                hub = heads_->empty() ? no_hub : finder.find(document, hub);
             }
         };
     });

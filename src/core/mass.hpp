@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <vector>
+#include <span>
 
 #include "pair.hpp"
 #include "sketch_set.hpp"
@@ -23,6 +23,7 @@
 namespace roughly {
 
 inline constexpr uint32_t no_hub = std::numeric_limits<uint32_t>::max();
+inline constexpr uint32_t unknown_hub = no_hub - 1;  // nobody has looked for it yet
 
 struct MassRule {
     uint8_t least_frequency = 100;
@@ -33,20 +34,22 @@ struct MassRule {
 // The heads of all keys; then the hubs. Frequencies have been counted.
 class Masses {
    public:
-    Masses(const SketchSet& sketches, Ratio threshold, const MassRule& rule);
+    Masses(const SketchSet& sketches, const MassRule& rule);
     ~Masses();
 
     // Takes the keys of the documents from `begin` to `end`, in the order of SketchSet::visit.
     void add(size_t begin, size_t end, size_t threads);
 
-    // When all have been added: the hub of each of them, or no_hub, at its place among all.
-    void find_hubs(size_t begin, size_t end, size_t threads, std::span<uint32_t> hubs) const;
+    // When all have been added: the hub of each of them, or no_hub, at its place among all. There
+    // lies unknown_hub before, or the hub at a lower threshold if that does not do any more: then
+    // only heads after it are looked at. no_hub stays what it is.
+    void find_hubs(Ratio threshold, size_t begin, size_t end, size_t threads,
+                   std::span<uint32_t> hubs) const;
 
    private:
     class Heads;
 
     SketchSet sketches_;
-    Ratio threshold_;
     MassRule rule_;
     std::unique_ptr<Heads> heads_;
 };

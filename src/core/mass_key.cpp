@@ -1,6 +1,7 @@
 #include "mass_key.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "parallel.hpp"
 
@@ -30,6 +31,41 @@ void append_keys(const SketchSet& sketches, const MassRule& rule, size_t documen
     to.offsets.push_back(static_cast<int64_t>(to.values.size()));
 }
 
+// Different numbers among very many that are mostly the same few.
+class Distinct {
+   public:
+    void add(uint64_t number) {
+        // Whoever was the last at its place is there, whoever was not is added again, which does no
+        // harm.
+        uint64_t& last = recent_[mixed(number) >> (64 - recent_bits)];
+        if (last == number) return;
+        last = number;
+        numbers_.push_back(number);
+        if (numbers_.size() == limit_) {
+            tidy();
+            limit_ = std::max(limit_, 2 * numbers_.size());
+        }
+    }
+
+    // All of them, ascending.
+    std::vector<uint64_t> take() {
+        tidy();
+        return std::move(numbers_);
+    }
+
+   private:
+    void tidy() {
+        std::sort(numbers_.begin(), numbers_.end());
+        numbers_.erase(std::unique(numbers_.begin(), numbers_.end()), numbers_.end());
+    }
+
+    static constexpr int recent_bits = 12;
+
+    std::vector<uint64_t> recent_ = std::vector<uint64_t>(size_t{1} << recent_bits, ~uint64_t{0});
+    std::vector<uint64_t> numbers_;
+    size_t limit_ = size_t{1} << 16;
+};
+
 }  // namespace
 
 Lists<uint64_t> mass_keys(const SketchSet& sketches, const MassRule& rule, size_t begin, size_t end,
@@ -50,6 +86,30 @@ Lists<uint64_t> mass_keys(const SketchSet& sketches, const MassRule& rule, size_
         for (size_t i = 1; i < piece.offsets.size(); ++i)
             all.offsets.push_back(base + piece.offsets[i]);
     }
+    return all;
+}
+
+std::vector<uint64_t> frequent_counters(const SketchSet& sketches, uint8_t least_frequency,
+                                        int bits, size_t begin, size_t end, size_t threads) {
+    constexpr size_t block = 4096;
+    std::vector<std::vector<uint64_t>> pieces((end - begin + block - 1) / block);
+    in_parallel(pieces.size(), threads, [&] {
+        return [&](size_t piece) {
+            Distinct found;
+            const size_t first = begin + piece * block;
+            for (size_t i = first; i < std::min(end, first + block); ++i) {
+                const size_t document = sketches.visit(i);
+                const uint8_t* frequency = sketches.frequencies(document);
+                for (const uint64_t element : sketches.elements(document))
+                    if (*frequency++ >= least_frequency) found.add(mixed(element) >> (64 - bits));
+            }
+            pieces[piece] = found.take();
+        };
+    });
+    std::vector<uint64_t> all;
+    for (const auto& piece : pieces) all.insert(all.end(), piece.begin(), piece.end());
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
 }
 

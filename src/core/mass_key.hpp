@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "batch.hpp"
 #include "mass.hpp"
@@ -16,5 +17,10 @@ namespace roughly {
 // counted.
 Lists<uint64_t> mass_keys(const SketchSet& sketches, const MassRule& rule, size_t begin, size_t end,
                           size_t threads);
+
+// The counters (the first `bits` bits of mixed elements) of the elements of these documents that
+// have a frequency of `least_frequency` or more, ascending.
+std::vector<uint64_t> frequent_counters(const SketchSet& sketches, uint8_t least_frequency,
+                                        int bits, size_t begin, size_t end, size_t threads);
 
 }  // namespace roughly

@@ -161,6 +161,11 @@ class SketchSet:
         Postings (key; position and document) by bucket, and where each bucket ends; writes the documents' elements at the level into counts and bounds, which has no fewer before, and what they look like from afar into signatures, if there are any.
         """
 
+    def frequent_counters(self, least_frequency: int, bits: int, begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
+        """
+        The counters, of 2^bits, of elements of documents from begin to end that have this frequency or a higher one, ascending.
+        """
+
     def mass_keys(self, least_frequency: int, keys: int, begin: int, end: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]]:
         """
         The keys by which masses are found of documents from begin to end, in their order, and where each document's begin.
@@ -198,16 +203,16 @@ class FrequencyTable:
 class Masses:
     """Where very many documents all resemble one another."""
 
-    def __init__(self, sketches: SketchSet, threshold: tuple[int, int], least_frequency: int, keys: int, heads: int) -> None: ...
+    def __init__(self, sketches: SketchSet, least_frequency: int, keys: int, heads: int) -> None: ...
 
     def add(self, begin: int, end: int, threads: int) -> None:
         """
         Takes the keys of documents from begin to end; all come in their order.
         """
 
-    def find_hubs(self, begin: int, end: int, threads: int, hubs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    def find_hubs(self, threshold: tuple[int, int], begin: int, end: int, threads: int, hubs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """
-        Writes their hubs, once all have been added, into an array of all documents' hubs.
+        Writes their hubs, once all have been added, into an array of all documents' hubs, which are UNKNOWN_HUB before, or that of a lower threshold if it does not do here.
         """
 
 class ListCollector:
@@ -244,6 +249,8 @@ class PartnerFinder:
 POSTING_BUCKETS: int = 256
 
 NO_HUB: int = 4294967295
+
+UNKNOWN_HUB: int = 4294967294
 
 SIGNATURE_WORDS: int = 8
 

@@ -151,9 +151,10 @@ class FrozenJoin(Join):
         elements = self._set.elements()
         bits = min(max(elements.bit_length() + 1, _LEAST_BITS), _MOST_BITS)
         found = [np.zeros(0, np.uint64)]
-        for frequencies, (values, _) in zip(self._chunks(), self._sketches.chunks, strict=True):
-            high = values[frequencies[: len(values)] >= rule.least_frequency]
-            found.append(np.unique(high * _MIX >> np.uint64(64 - bits)))
+        for begin, end in steps(len(self), self._step):
+            found.append(
+                self._set.frequent_counters(rule.least_frequency, bits, begin, end, self._threads)
+            )
             self._release()
         return Frequent(bits, np.unique(np.concatenate(found)), len(self))
 

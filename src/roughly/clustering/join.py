@@ -8,7 +8,7 @@ and they are joined in as many parts as the budget asks for. The pairs do not de
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -119,17 +119,46 @@ class Join:
 
     def hubs(self, threshold: Fraction, rule: MassRule | None = None) -> Hubs:
         """For documents of masses the one that stands for them, see `MassRule`."""
-        rule = MassRule() if rule is None else rule
+        masses = self._masses(MassRule() if rule is None else rule)
+        hubs = np.full(len(self), _core.UNKNOWN_HUB, np.uint32)
+        self._find_hubs(masses, threshold, hubs)
+        return hubs
+
+    def rising_hubs(
+        self, thresholds: Iterable[Fraction], rule: MassRule
+    ) -> Iterator[tuple[Hubs, PairTable]]:
+        """The hubs at several thresholds, each higher than the one before, and `hub_links`: most of
+        what was found for one holds for the next."""
+        masses = self._masses(rule)
+        sizes = self._sketches.size[self._rows]
+        asked = np.full(len(self), _core.UNKNOWN_HUB, np.uint32)
+        links = NO_PAIRS
+        for threshold in thresholds:
+            sides = np.sort(sizes[links[:, :2]], axis=1)
+            holds = _reach(sides[:, 0], sides[:, 1], threshold)
+            holds &= _reach(links[:, 2], links[:, 3], threshold)
+            asked[links[~holds, 1]] = links[~holds, 0]
+            self._find_hubs(masses, threshold, asked)
+            links = np.concatenate((links[holds], self.hub_links(asked)))
+            links = links[np.argsort(links[:, 1])]
+            asked.fill(_core.NO_HUB)
+            hubs = asked.copy()
+            hubs[links[:, 1]] = links[:, 0]
+            yield hubs, links
+
+    def _masses(self, rule: MassRule) -> _core.Masses:
         with self._clock("pairs"):
-            masses = _core.Masses(self._set, _ratio(threshold), *rule)
+            masses = _core.Masses(self._set, *rule)
             for begin, end in steps(len(self), self._step):
                 masses.add(begin, end, self._threads)
                 self._release()
-            hubs = np.full(len(self), _core.NO_HUB, np.uint32)
+        return masses
+
+    def _find_hubs(self, masses: _core.Masses, threshold: Fraction, hubs: Hubs) -> None:
+        with self._clock("pairs"):
             for begin, end in steps(len(self), self._probe_step):
-                masses.find_hubs(begin, end, self._threads, hubs)
+                masses.find_hubs(_ratio(threshold), begin, end, self._threads, hubs)
                 self._release()
-        return hubs
 
     def hub_links(self, hubs: Hubs) -> PairTable:
         """The pairs of documents and their hubs, which `pairs` leaves out."""
@@ -355,6 +384,16 @@ def _range(ends: _Ends, first: int, last: int) -> tuple[int, int]:
 
 def _between(value: int, least: int, most: int) -> int:
     return min(max(value, least), max(most, 1))
+
+
+def _reach(
+    parts: npt.NDArray[np.uint32], wholes: npt.NDArray[np.uint32], share: Fraction
+) -> npt.NDArray[np.bool_]:
+    """Which parts are at least that share of their wholes."""
+    # Both sides are below 2^64, for a ratio's parts are below 2^32.
+    p, q = np.uint64(share.numerator), np.uint64(share.denominator)
+    found: npt.NDArray[np.bool_] = parts.astype(np.uint64) * q >= p * wholes.astype(np.uint64)
+    return found
 
 
 def _ratio(floor: Fraction) -> tuple[int, int]:

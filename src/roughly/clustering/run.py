@@ -284,8 +284,11 @@ class _Phases:
                 outputs.append(held_links)
             self.steps.record("hubs", outputs, {})
         if not self.steps.done("masses"):
+            # Where masses are all there is, that join is there already, unless it goes by
+            # frequencies of another time.
+            every = len(rows) if self.frequent is None else None
             tables = pairs_inside(
-                lambda some: self._join(sketches, some),
+                lambda some: join if len(some) == every else self._join(sketches, some),
                 rows,
                 hubs,
                 settings.threshold,
