@@ -138,7 +138,9 @@ def size_in_bytes(name: str, size: int | str) -> int:
 
 def _bytes_of(size: int | str) -> int:
     """0 for what is no size."""
-    found = re.fullmatch(r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([KMGT]?)(?:i?B)?\s*", str(size), re.I)
+    found = re.fullmatch(
+        r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([KMGT]?)(?:i?B)?\s*", str(size), re.I
+    )
     return int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
 
 
