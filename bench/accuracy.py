@@ -99,6 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not folder.is_dir():
         parser.error(f"--truth: {folder}: no such folder, wanted one of labelled data")
     session = Session(f"labelled data, {folder.name}", "accuracy")
+    record = machine.machine()  # of what is measured, whatever is committed meanwhile
 
     def asked(name: str) -> bool:
         return not arguments.only or name in arguments.only
@@ -127,7 +128,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"bench: {name}: not in the folder, left out", file=sys.stderr)
     status = session.finish(arguments.json, arguments.record)
     if found:
-        record = machine.machine()
         versions = f"{record['cpu']}, {record['date']}, commit {str(record['git_commit'])[:12]}"
         page = accuracy_page.page(found, versions)
         if arguments.html:

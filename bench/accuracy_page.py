@@ -38,7 +38,9 @@ def _kind(method: str) -> str:
     """The group of rows that a method belongs to."""
     if method.startswith("exact"):
         return "exact shingles: the ceiling"
-    if method.startswith(("roughly", "simhash", "short")):
+    if method.startswith("short"):
+        return "tried, not built in"
+    if method.startswith(("roughly", "simhash")):
         return "roughly"
     return "peers"
 

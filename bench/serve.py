@@ -135,7 +135,11 @@ def run_single(corpus: Path, workers: int, seconds: float, rounds: int) -> Secti
     known = random_simhashes(KNOWN, 1).tolist()
     ours: list[tuple[Load, float, float]] = []
     bare: list[tuple[Load, float]] = []
-    with serving(corpus, workers) as service, bare_endpoint() as (port, process):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving(corpus, workers, "--seen", f"{folder}/seen") as service,
+        bare_endpoint() as (port, process),
+    ):
         octets = np.array(known, "<u8").tobytes()
         ask_batch(service.port, octets)
         for turn in range(rounds):

@@ -19,8 +19,9 @@ _PRIME = np.uint64((1 << 61) - 1)
 _WORD = re.compile(r"\w+")
 
 _random = np.random.RandomState(1)
-_A = _random.randint(1, 1 << 31, PERMUTATIONS, dtype=np.uint64)
-_B = _random.randint(0, 1 << 31, PERMUTATIONS, dtype=np.uint64)
+# Products wrap around at 2^64 before the remainder is taken, as usual.
+_A = _random.randint(1, int(_PRIME), PERMUTATIONS, dtype=np.uint64)
+_B = _random.randint(0, int(_PRIME), PERMUTATIONS, dtype=np.uint64)
 
 
 def signature(text: str) -> np.ndarray:

@@ -58,7 +58,7 @@ class Killer:
             stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
             if any(stage is not None and stage.numActiveTasks for stage in stages):
                 pids = executors(self._context.applicationId)
-                if len(pids) > 1:
+                if pids:
                     os.kill(pids[0], signal.SIGKILL)
                     self.killed.append(name)
                     return

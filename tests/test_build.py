@@ -66,7 +66,9 @@ def test_dependencies_are_those_imported() -> None:
     extras = PROJECT.get("optional-dependencies", {}).values()
     wanted = [*PROJECT["dependencies"], *(name for extra in extras for name in extra)]
     owner = importlib.metadata.packages_distributions()
-    assert {normal(owner.get(name, [name])[0]) for name in outside} == set(map(normal, wanted))
+    # Spark asks for pandas when it hands over Arrow batches, but does not bring it.
+    asked_for = {normal(owner.get(name, [name])[0]) for name in outside} | {"pandas"}
+    assert asked_for == set(map(normal, wanted))
 
 
 def normal(requirement: str) -> str:

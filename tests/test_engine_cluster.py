@@ -4,8 +4,10 @@ Random small collections are held against brute force (tests/cluster_oracle.py),
 against the local engine, whatever the sizes at which Spark divides its work.
 """
 
+import logging
 import random
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +17,7 @@ from bench.mass import batches as mass_batches
 from bench.web import batches as web_batches
 from roughly import Sketcher
 from roughly.clustering.settings import settings_for
-from roughly.errors import ParameterError
+from roughly.errors import MismatchError, ParameterError
 from roughly.spark.clustering import Sizes
 from tests.cluster_oracle import Expected, expect
 from tests.engine import ENGINES, Answer, local_answer, need_spark, spark_answer, spark_session
@@ -148,3 +150,36 @@ def test_ids_must_be_unique(spark_session: Any) -> None:
         spark.cluster(frame)
     with pytest.raises(ParameterError, match="no column 'body'"):
         spark.cluster(frame, text_field="body")
+
+
+class Stopped(Exception):
+    pass
+
+
+@pytest.mark.skipif(not FULL, reason="full counts only")
+def test_a_driver_that_is_started_again(
+    tmp_path: Path, spark_session: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    from roughly import spark
+    from tests.engine import frame_of
+
+    documents = collection(5, 40)
+    frame = frame_of(spark_session, documents)
+    options: dict[str, Any] = {"content_type": "text", "checkpoint": f"file://{tmp_path}/run"}
+
+    def stop(name: str, rows: int, seconds: float) -> None:
+        if name == "frequencies":
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        spark.cluster(frame, 0.6, progress=stop, **options)
+    caplog.set_level(logging.INFO, "roughly.spark")
+    caplog.clear()
+    found = spark_answer(spark_session, documents, Sketcher(), threshold=0.6, **options)
+    assert found == local_answer(documents, Sketcher(), threshold=0.6, content_type="text")
+    states = dict(message.split(",")[0].split(": ") for message in caplog.messages)
+    before = {"sketches", "ordered", "equivalents", "frequencies"}
+    assert {name for name, state in states.items() if state == "found"} == before
+    assert states["hubs"] == states["pairs-resemblance"] == "made"
+    with pytest.raises(MismatchError, match="made with other parameters"):
+        spark.cluster(frame, 0.7, **options)

@@ -66,8 +66,10 @@ CASES: list[dict[str, Any]] = [
 SIZES = Sizes(fitting=30, long_list=50)  # several rounds, lists with stripes
 
 
-@pytest.mark.parametrize("sizes", [Sizes(), SIZES][: None if FULL else 1])
-@pytest.mark.parametrize("options", CASES[: None if FULL else 1], ids=str)
+RUNS = [(options, Sizes()) for options in CASES] + [(CASES[0], SIZES)]
+
+
+@pytest.mark.parametrize(("options", "sizes"), RUNS[: None if FULL else 1], ids=str)
 def test_the_same_removals(options: dict[str, Any], sizes: Sizes, spark_session: Any) -> None:
     from roughly import spark
 

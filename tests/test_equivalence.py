@@ -1,11 +1,20 @@
 """Who is equivalent to whom, against looking at every earlier document."""
 
+import random
+
 import numpy as np
 import numpy.typing as npt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roughly.clustering.equivalence import KINDS, equivalents, first_of_equal
+from roughly.clustering.equivalence import (
+    KINDS,
+    Pieces,
+    equivalents,
+    first_of_equal,
+    first_of_pieces,
+    whole,
+)
 from roughly.sketch import EQUIVALENT_SAMPLES
 
 # Few values, so that hashes agree in one half, in both, or in neither.
@@ -23,6 +32,37 @@ def test_the_first_of_equal_rows(rows: list[tuple[tuple[int, int], int]], number
     found = first_of_equal(array([both for both, _ in rows]), numbers if numbered else None)
     keys = [row if numbered else row[0] for row in rows]
     assert found.tolist() == [keys.index(key) for key in keys]
+
+
+@given(
+    st.lists(st.tuples(hashes, st.integers(0, 1), st.booleans()), max_size=20),
+    st.randoms(use_true_random=False),
+    st.integers(1, 5),
+    st.sampled_from([1, 200, 1 << 20]),
+)
+def test_the_first_of_equal_rows_in_pieces(
+    rows: list[tuple[tuple[int, int], int, bool]], rng: random.Random, piece: int, room: int
+) -> None:
+    """Pieces come in any order and of any length, and room for one row means many passes."""
+    shuffled = list(range(len(rows)))
+    rng.shuffle(shuffled)
+    order = np.array(shuffled, np.uint32)
+    values = array([row[0] for row in rows])
+
+    def pieces() -> Pieces:
+        for begin in range(0, len(order), piece):
+            some = order[begin : begin + piece]
+            yield some, values[some]
+
+    numbers = np.array([row[1] for row in rows], np.uint32)
+    only = np.array([row[2] for row in rows], bool)
+    found = first_of_pieces(pieces, len(rows), room, only, numbers)
+    assert found.tolist() == [
+        next(n for n, other in enumerate(rows) if other == row) if row[2] else number
+        for number, row in enumerate(rows)
+    ]
+    found = first_of_pieces(pieces, len(rows), room)
+    assert found.tolist() == [[row[0] for row in rows].index(row[0]) for row in rows]
 
 
 # A document is its canonical form and how that is written; forms from 10 on have no token.
@@ -50,7 +90,9 @@ def test_kinds_and_representatives(texts: list[tuple[int, int]], data: st.DataOb
     sketch = array([sketch_of[form][0] for form in forms])
     size = np.array([sketch_of[form][1] for form in forms], np.uint32)
     kept = np.array([sketch_of[form][2] for form in forms], np.uint32)
-    groups = equivalents(lambda: content, lambda: canonical, lambda: sketch, size, kept)
+    groups = equivalents(
+        whole(lambda: content), whole(lambda: canonical), whole(lambda: sketch), size, kept
+    )
 
     for number, form in enumerate(forms):
         first = forms.index(form)
@@ -73,16 +115,16 @@ def test_kinds_and_representatives(texts: list[tuple[int, int]], data: st.DataOb
 
 def test_no_documents() -> None:
     none, hashes_of_none = np.zeros(0, np.uint32), np.zeros((0, 2), np.uint64)
-    groups = equivalents(*3 * [lambda: hashes_of_none], none, none)
+    groups = equivalents(*3 * [whole(lambda: hashes_of_none)], none, none)
     assert len(groups.representative) == len(groups.representatives) == len(groups.kind) == 0
 
 
 def test_identical_to_another_than_the_representative() -> None:
     """b and c have the same bytes, a only the same form: both are lexical to a."""
     groups = equivalents(
-        lambda: array([(1, 0), (2, 0), (2, 0)]),
-        lambda: array([(5, 5)] * 3),
-        lambda: array([(9, 9)] * 3),
+        whole(lambda: array([(1, 0), (2, 0), (2, 0)])),
+        whole(lambda: array([(5, 5)] * 3)),
+        whole(lambda: array([(9, 9)] * 3)),
         np.full(3, 30, np.uint32),
         np.full(3, 30, np.uint32),
     )

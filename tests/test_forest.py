@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roughly import _core
+from roughly.clustering.forest import forest_links
 
 pytestmark = pytest.mark.core
 
@@ -67,6 +68,24 @@ def test_the_order_of_pairs_does_not_matter(rows: list[Pair], rng: object) -> No
     shuffled = list(rows)
     rng.shuffle(shuffled)  # type: ignore[attr-defined]
     assert forest(shuffled) == forest(rows)
+
+
+@given(pairs, st.integers(1, 4), st.sampled_from([1, 200, 1 << 20]))
+def test_pairs_in_files_are_taken_a_range_at_a_time(
+    rows: list[Pair], at_once: int, room: int
+) -> None:
+    """However little room there is, equal weights included: the same links in the same order."""
+    tables = [table(rows[n : n + at_once]) for n in range(0, len(rows), at_once)]
+    found = [row for links in forest_links(lambda: tables, N, room) for row in links.tolist()]
+    assert list(map(tuple, found)) == forest(rows)
+
+
+@given(pairs)
+def test_documents_that_were_put_together(rows: list[Pair]) -> None:
+    sets = _core.DocumentSets(N)
+    for row in rows:
+        sets.add(table([row]))
+    assert sets.first().tolist() == reachable(rows, Fraction(0))
 
 
 @given(pairs, pairs)

@@ -42,6 +42,15 @@ def expected_field(line: dict[str, Any], name: str) -> tuple[int, bytes | None]:
     return (NESTED if isinstance(value, dict | list) else SCALAR), None
 
 
+def test_size_ends_the_reading() -> None:
+    data = b'{"text": "a"}\n{"text": "b"}\n{"text'
+    found = _core.jsonl_columns(data, ["text"], data.rindex(b"\n") + 1)
+    assert found.line_end.tolist() == [13, 27]
+    assert found.error.tolist() == [0, 0]
+    assert _core.jsonl_columns(data, ["text"]).error.tolist() == [0, 0, 1]
+    assert _core.jsonl_columns(data, ["text"], 0).error.tolist() == []
+
+
 keys = st.sampled_from([*FIELDS, "other", "", "te\nxt"]) | st.text(max_size=4)
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 values = st.recursive(

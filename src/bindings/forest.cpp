@@ -26,6 +26,24 @@ std::span<const Pair> checked(const PairTable& table, size_t documents) {
 }  // namespace
 
 void bind_forest(nb::module_& module) {
+    nb::class_<DocumentSets>(module, "DocumentSets",
+                             "Documents that links have put together so far.")
+        .def(nb::init<size_t>(), "documents"_a)
+        .def(
+            "add",
+            [](DocumentSets& self, PairTable table) {
+                const auto pairs = checked(table, self.size());
+                std::vector<Pair> links;
+                {
+                    nb::gil_scoped_release release;
+                    links = spanning_links(pairs, self);
+                }
+                return to_table<uint32_t, 4>(std::move(links));
+            },
+            "pairs"_a, "Those pairs, heaviest first, that put together what was apart.")
+        .def(
+            "first", [](DocumentSets& self) { return to_array(self.first()); },
+            "For every document the first of those it was put together with.");
     module.def(
         "spanning_forest",
         [](PairTable table, size_t documents) {

@@ -1,9 +1,12 @@
 #include "jsonl.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -53,12 +56,16 @@ void bind_jsonl(nb::module_& module) {
             "of a field.");
     module.def(
         "jsonl_columns",
-        [](const nb::bytes& data, const std::vector<std::string>& fields) {
+        [](const nb::bytes& data, const std::vector<std::string>& fields,
+           std::optional<size_t> size) {
             const std::vector<std::string_view> names(fields.begin(), fields.end());
+            const size_t read = std::min(size.value_or(data.size()), data.size());
             nb::gil_scoped_release release;
-            return read_jsonl({data.c_str(), data.size()}, names);
+            return read_jsonl({data.c_str(), read}, names);
         },
-        "data"_a, "fields"_a, "The named fields of the JSON objects in `data`, one a line.");
+        "data"_a, "fields"_a, "size"_a = nb::none(),
+        "The named fields of the JSON objects in `data`, or in its first `size` bytes, one a "
+        "line.");
 }
 
 }  // namespace roughly

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -385,19 +386,39 @@ void add_expansions(const OwningSketchSet& self, Lists lists, OutputArray<uint64
     count_expansions(view, {expansions.data(), expansions.size()});
 }
 
-auto expand_lists(const OwningSketchSet& self, std::vector<Lists> lists,
-                  InputArray<uint64_t> expansions, Fraction floor, size_t begin, size_t end,
-                  size_t threads) {
+// Takes a view of a mapped file out of this process's memory.
+void let_go(const ListView& view) {
+    const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto drop = [page](const void* data, size_t size) {
+        // Whole pages: those at the edges are of the same file.
+        const uintptr_t begin = reinterpret_cast<uintptr_t>(data) / page * page;
+        const uintptr_t end = reinterpret_cast<uintptr_t>(data) + size;
+        if (size) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    };
+    drop(view.documents.data(), view.documents.size_bytes());
+    drop(view.ends.data(), view.ends.size_bytes());
+}
+
+auto expand_lists(const OwningSketchSet& self, std::vector<Lists> lists, size_t mapped,
+                  InputArray<uint32_t> counts, InputArray<uint64_t> expansions, Fraction floor,
+                  size_t begin, size_t end, size_t threads) {
     const Ratio ratio = ratio_argument(floor);
     std::vector<ListView> views;
-    for (const Lists& each : lists) views.push_back(checked(each, self.set().count));
-    if (expansions.size() != self.set().count || begin > end || end > self.set().count)
+    const auto done = [&](size_t number) {
+        if (number >= mapped) let_go(views[number]);
+    };
+    for (const Lists& each : lists) {
+        views.push_back(checked(each, self.set().count));
+        done(views.size() - 1);
+    }
+    if (expansions.size() != self.set().count || counts.size() != self.set().count || begin > end ||
+        end > self.set().count)
         throw std::invalid_argument("expand: want a range of the set's documents");
     std::vector<Pair> pairs;
     {
         nb::gil_scoped_release release;
-        pairs = expand(self.set(), views, {expansions.data(), expansions.size()}, ratio, begin, end,
-                       threads);
+        pairs = expand({counts.data(), counts.size()}, views,
+                       {expansions.data(), expansions.size()}, ratio, begin, end, threads, done);
     }
     return to_table<uint32_t, 4>(std::move(pairs));
 }
@@ -486,8 +507,9 @@ void bind_sketch_set(nb::module_& module) {
              "and where each document's begin.")
         .def("add_expansions", &add_expansions, "lists"_a, "expansions"_a,
              "Adds to each document how often it comes before another one in a list.")
-        .def("expand", &expand_lists, "lists"_a, "expansions"_a, "floor"_a, "begin"_a, "end"_a,
-             "threads"_a, "Pairs whose first document is from begin to end: a, b, common, sampled.")
+        .def("expand", &expand_lists, "lists"_a, "mapped"_a, "counts"_a, "expansions"_a, "floor"_a,
+             "begin"_a, "end"_a, "threads"_a,
+             "Pairs whose first document is from begin to end: a, b, common, sampled.")
         .def("measure", &measure_pairs, "measure"_a, "pairs"_a, "threads"_a,
              "The same pairs with their common and sampled elements counted.");
     nb::class_<FrequencyTable>(module, "FrequencyTable",

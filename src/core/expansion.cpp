@@ -148,9 +148,9 @@ void count_expansions(const ListView& lists, std::span<uint64_t> expansions) {
     }
 }
 
-std::vector<Pair> expand(const SketchSet& sketches, std::span<const ListView> lists,
+std::vector<Pair> expand(std::span<const uint32_t> counts, std::span<const ListView> lists,
                          std::span<const uint64_t> expansions, Ratio floor, size_t begin,
-                         size_t end, size_t threads) {
+                         size_t end, size_t threads, const std::function<void(size_t)>& done) {
     // Where each document's partners go, and how far they have been filled in.
     std::vector<uint64_t> starts(end - begin + 1, 0);
     for (size_t i = begin; i < end; ++i) starts[i - begin + 1] = starts[i - begin] + expansions[i];
@@ -158,7 +158,8 @@ std::vector<Pair> expand(const SketchSet& sketches, std::span<const ListView> li
     for (size_t i = 0; i < next.size(); ++i) next[i].store(starts[i], std::memory_order_relaxed);
     const auto partners = std::make_unique_for_overwrite<uint32_t[]>(starts.back());
 
-    for (const ListView& view : lists) {
+    for (size_t number = 0; number < lists.size(); ++number) {
+        const ListView& view = lists[number];
         constexpr size_t block = 1 << 14;
         in_parallel((view.ends.size() + block - 1) / block, threads, [&] {
             return [&](size_t piece) {
@@ -178,6 +179,7 @@ std::vector<Pair> expand(const SketchSet& sketches, std::span<const ListView> li
                 }
             };
         });
+        done(number);
     }
 
     constexpr size_t block = 1024;
@@ -192,8 +194,7 @@ std::vector<Pair> expand(const SketchSet& sketches, std::span<const ListView> li
                 for (uint32_t *p = first, *run = first; p < last; p = run) {
                     while (run < last && *run == *p) ++run;
                     const auto common = static_cast<uint32_t>(run - p);
-                    const size_t all = sketches.elements(a).size() + sketches.elements(*p).size();
-                    const Pair pair{a, *p, common, static_cast<uint32_t>(all - common)};
+                    const Pair pair{a, *p, common, counts[a] + counts[*p] - common};
                     if (reaches(pair, floor)) found[piece].push_back(pair);
                 }
             }

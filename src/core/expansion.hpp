@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -67,9 +68,11 @@ struct ListView {
 void count_expansions(const ListView& lists, std::span<uint64_t> expansions);
 
 // The pairs whose first document is from `begin` to `end` and whose resemblance reaches the floor,
-// ascending by (a, b). Takes 4 bytes of memory for each of these documents' expansions.
-std::vector<Pair> expand(const SketchSet& sketches, std::span<const ListView> lists,
+// ascending by (a, b). `counts` has the elements of every document. Takes 4 bytes of memory for
+// each of these documents' expansions, and 16 for each of them. `done` is told of every view that
+// is not looked at any more.
+std::vector<Pair> expand(std::span<const uint32_t> counts, std::span<const ListView> lists,
                          std::span<const uint64_t> expansions, Ratio floor, size_t begin,
-                         size_t end, size_t threads);
+                         size_t end, size_t threads, const std::function<void(size_t)>& done);
 
 }  // namespace roughly

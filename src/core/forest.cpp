@@ -9,32 +9,6 @@ namespace roughly {
 
 namespace {
 
-// Disjoint sets whose root is their first member.
-class Sets {
-   public:
-    explicit Sets(size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0u); }
-
-    uint32_t root(uint32_t member) {
-        while (parent_[member] != member) {
-            parent_[member] = parent_[parent_[member]];  // halves the way for the next one
-            member = parent_[member];
-        }
-        return member;
-    }
-
-    // Whether they were apart.
-    bool unite(uint32_t a, uint32_t b) {
-        a = root(a);
-        b = root(b);
-        if (a == b) return false;
-        parent_[std::max(a, b)] = std::min(a, b);
-        return true;
-    }
-
-   private:
-    std::vector<uint32_t> parent_;
-};
-
 bool heavier(const Pair& x, const Pair& y) {
     const uint64_t left = uint64_t{x.common} * y.sampled;
     const uint64_t right = uint64_t{y.common} * x.sampled;
@@ -44,21 +18,49 @@ bool heavier(const Pair& x, const Pair& y) {
 
 }  // namespace
 
-std::vector<Pair> spanning_forest(std::span<const Pair> pairs, size_t documents) {
+DocumentSets::DocumentSets(size_t count) : parent_(count) {
+    std::iota(parent_.begin(), parent_.end(), 0u);
+}
+
+uint32_t DocumentSets::root(uint32_t member) {
+    while (parent_[member] != member) {
+        parent_[member] = parent_[parent_[member]];  // halves the way for the next one
+        member = parent_[member];
+    }
+    return member;
+}
+
+bool DocumentSets::unite(uint32_t a, uint32_t b) {
+    a = root(a);
+    b = root(b);
+    if (a == b) return false;
+    parent_[std::max(a, b)] = std::min(a, b);
+    return true;
+}
+
+std::vector<uint32_t> DocumentSets::first() {
+    std::vector<uint32_t> first(parent_.size());
+    for (uint32_t i = 0; i < first.size(); ++i) first[i] = root(i);
+    return first;
+}
+
+std::vector<Pair> spanning_links(std::span<const Pair> pairs, DocumentSets& sets) {
     std::vector<Pair> ordered(pairs.begin(), pairs.end());
     std::sort(ordered.begin(), ordered.end(), heavier);
-    Sets sets(documents);
     std::erase_if(ordered, [&](const Pair& pair) { return !sets.unite(pair.a, pair.b); });
     return ordered;
 }
 
+std::vector<Pair> spanning_forest(std::span<const Pair> pairs, size_t documents) {
+    DocumentSets sets(documents);
+    return spanning_links(pairs, sets);
+}
+
 std::vector<uint32_t> components(std::span<const Pair> links, size_t documents, Ratio threshold) {
-    Sets sets(documents);
+    DocumentSets sets(documents);
     for (const Pair& link : links)
         if (reaches(link, threshold)) sets.unite(link.a, link.b);
-    std::vector<uint32_t> first(documents);
-    for (uint32_t i = 0; i < documents; ++i) first[i] = sets.root(i);
-    return first;
+    return sets.first();
 }
 
 std::vector<uint32_t> stars(std::span<const Pair> pairs, size_t documents, Ratio threshold) {

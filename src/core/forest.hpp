@@ -12,6 +12,26 @@
 
 namespace roughly {
 
+// Disjoint sets of documents whose root is their first member.
+class DocumentSets {
+   public:
+    explicit DocumentSets(size_t count);
+
+    size_t size() const { return parent_.size(); }
+    uint32_t root(uint32_t member);
+    // Whether they were apart.
+    bool unite(uint32_t a, uint32_t b);
+    // Every document's root.
+    std::vector<uint32_t> first();
+
+   private:
+    std::vector<uint32_t> parent_;
+};
+
+// Those of the pairs, heaviest first, that unite sets. Pairs that come in several calls give the
+// forest's links if none is heavier than one of an earlier call.
+std::vector<Pair> spanning_links(std::span<const Pair> pairs, DocumentSets& sets);
+
 // The forest's links, heaviest first. Pairs name documents below `documents`.
 std::vector<Pair> spanning_forest(std::span<const Pair> pairs, size_t documents);
 

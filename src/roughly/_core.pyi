@@ -109,6 +109,17 @@ def content_hashes(source: object, threads: int) -> Annotated[NDArray[numpy.uint
     The equivalence hashes of a batch of documents, as they are: their two halves.
     """
 
+class DocumentSets:
+    """Documents that links have put together so far."""
+
+    def __init__(self, documents: int) -> None: ...
+
+    def add(self, pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
+        """Those pairs, heaviest first, that put together what was apart."""
+
+    def first(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
+        """For every document the first of those it was put together with."""
+
 def spanning_forest(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], documents: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
     """The pairs of a maximum spanning forest, heaviest first."""
 
@@ -158,7 +169,7 @@ class SketchSet:
     def add_expansions(self, lists: tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]], expansions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """Adds to each document how often it comes before another one in a list."""
 
-    def expand(self, lists: Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], expansions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], floor: tuple[int, int], begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
+    def expand(self, lists: Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], mapped: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], expansions: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], floor: tuple[int, int], begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
         """
         Pairs whose first document is from begin to end: a, b, common, sampled.
         """
@@ -256,8 +267,10 @@ class JsonlColumns:
         Offsets, data and kind (0 missing, 1 string, 2 null, 3 number or boolean, 4 nested) of a field.
         """
 
-def jsonl_columns(data: bytes, fields: Sequence[str]) -> JsonlColumns:
-    """The named fields of the JSON objects in `data`, one a line."""
+def jsonl_columns(data: bytes, fields: Sequence[str], size: int | None = None) -> JsonlColumns:
+    """
+    The named fields of the JSON objects in `data`, or in its first `size` bytes, one a line.
+    """
 
 def crc32c(buffer: object, before: int = 0, simd: str = '') -> int:
     """

@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.html is not None:
         from roughly.report.simhash_page import distribution_page
 
-        write_page(arguments, distribution_page(found, _title(arguments), examples, empty))
+        write_page(arguments, distribution_page(found, input_title(arguments), examples, empty))
     else:
         for line in _lines(found, examples, empty):
             print(line)
@@ -111,7 +111,8 @@ def write_page(arguments: argparse.Namespace, page: str) -> None:
     say(f"wrote {printable(arguments.html)}")
 
 
-def _title(arguments: argparse.Namespace) -> str:
+def input_title(arguments: argparse.Namespace) -> str:
+    """What a page about the inputs is called."""
     first: str = arguments.inputs[0]
     return first if len(arguments.inputs) == 1 else f"{first} and {len(arguments.inputs) - 1} more"
 

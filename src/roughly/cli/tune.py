@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from roughly.cli.distribution import check_page, write_page
+from roughly.cli.distribution import check_page, input_title, write_page
 from roughly.cli.options import (
     add_reading,
     add_resources,
@@ -143,16 +143,11 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.html is not None:
         from roughly.report.tuning_page import tuning_page
 
-        write_page(arguments, tuning_page(found, _title(arguments)))
+        write_page(arguments, tuning_page(found, input_title(arguments)))
     else:
         for line in _lines(found):
             print(line)
     return 0
-
-
-def _title(arguments: argparse.Namespace) -> str:
-    first: str = arguments.inputs[0]
-    return first if len(arguments.inputs) == 1 else f"{first} and {len(arguments.inputs) - 1} more"
 
 
 def _sample_note(found: Tuning) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ import pyarrow as pa
 from roughly import _core
 from roughly.clustering.clock import Phase
 from roughly.clustering.comparable import attributes_for
-from roughly.clustering.equivalence import KINDS
+from roughly.clustering.equivalence import KINDS, Positions
 from roughly.clustering.forest import NO_PAIRS
 from roughly.clustering.outcome import Outcome, reaching, read_pairs
 from roughly.clustering.settings import Settings, bits_threshold
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 Linkage = Literal["single", "star"]
 Numbers = npt.NDArray[np.int64]
 Shares = npt.NDArray[np.float64]
+Scalar = TypeVar("Scalar", np.float64, np.uint8)
 
 
 # Rows of a table that are made at once.
@@ -197,43 +198,50 @@ class Clusters:
 
     def document_batches(self) -> Iterator[pa.RecordBatch]:
         """The rows of `documents()`, some at a time."""
-        first, kind = self._first, self.kind_codes
-        positions = np.arange(len(first))
-        numbers = np.cumsum(first == positions) - 1
+        groups, firsts = self.outcome.groups, self._firsts
         names = pa.array(KIND_NAMES, pa.string())
-        for begin, end in steps(len(first), _STEP):
-            some = slice(begin, end)
-            codes = pa.array(kind[some], mask=first[some] == positions[some])
+        for begin, end in steps(len(groups.kind), _STEP):
+            some, positions = slice(begin, end), np.arange(begin, end)
+            first, kind = self._first[some], self._kinds(begin, end)
             columns = [
-                self._names(positions[some]),
+                self._names(positions),
                 self._columns.take("date", self.outcome.order[some].astype(np.int64)),
-                pa.array(numbers[first[some]], pa.int64()),
-                self._names(first[some]),
-                pa.DictionaryArray.from_arrays(codes, names).cast(pa.string()),
-                pa.array(self._resemblance[some], pa.float64()),
+                pa.array(np.searchsorted(firsts, first), pa.int64()),
+                self._names(first),
+                pa.DictionaryArray.from_arrays(pa.array(kind, mask=first == positions), names).cast(
+                    pa.string()
+                ),
+                pa.array(self._resemblance.of(begin, end), pa.float64()),
             ]
             if self.settings.containment is not None:
-                columns.append(pa.array(self._containments[0][some], pa.float64()))
+                columns.append(pa.array(self._containments[0].of(begin, end), pa.float64()))
             yield pa.record_batch(columns, schema=self.document_schema)
+            self._release()
 
     @property
     def first(self) -> Numbers:
         """For every document, in document order, the place of the first one of its cluster."""
-        return self._first
+        return self._first.astype(np.int64)
 
     @cached_property
     def kind_codes(self) -> npt.NDArray[np.uint8]:
         """For every document, in document order, how it belongs to the first one of its cluster:
         a place in KIND_NAMES. Of that first one itself it means nothing."""
-        kind = self.outcome.groups.kind.copy()
-        near = self._first != self.outcome.groups.representative
-        kind[near] = self._near_kinds[near]
+        return self._kinds(0, len(self._first))
+
+    def _kinds(self, begin: int, end: int) -> npt.NDArray[np.uint8]:
+        """The same of some of them."""
+        some, groups = slice(begin, end), self.outcome.groups
+        kind = groups.kind[some].copy()
+        near = self._first[some] != groups.representative[some]
+        kinds = self._near_kinds
+        kind[near] = _NEAR if kinds is None else kinds.of(begin, end)[near]
         return kind
 
     def links(self) -> tuple[Numbers, Shares]:
         """What holds the clusters together: pairs of documents, as places in document order, and
         the resemblance or containment of each."""
-        links = np.concatenate(self._strong)
+        links = np.concatenate([NO_PAIRS, *self._strong_links()])
         ends = self.outcome.groups.representatives[links[:, :2].astype(np.int64)]
         return ends.astype(np.int64), links[:, 2] / np.maximum(links[:, 3], 1)
 
@@ -259,28 +267,30 @@ class Clusters:
         (the lightest link that holds it together), smallest_resemblance (of a member to the
         representative, estimated), mass (whether it holds documents of a mass, whose links are
         lower bounds between the thresholds at which clusters are exact)."""
-        first = self._first
+        first, representatives = self._first, self.outcome.groups.representatives
         clusters, sizes = self._sizes
-        smallest = np.ones(len(first))
-        np.minimum.at(smallest, first, self._resemblance)
-        weakest = np.ones(len(first))
-        for links in self._strong:
-            of_link = first[self.outcome.groups.representatives[links[:, 0]]]
+        smallest = np.ones(len(clusters))
+        apart = self._resemblance
+        np.minimum.at(smallest, np.searchsorted(clusters, first[apart.positions]), apart.values)
+        weakest = smallest if self.linkage == "star" else np.ones(len(clusters))
+        for links in () if self.linkage == "star" else self._strong_links():
+            of_link = np.searchsorted(clusters, first[representatives[links[:, 0]]])
             np.minimum.at(weakest, of_link, links[:, 2] / np.maximum(links[:, 3], 1))
-        if self.linkage == "star":
-            weakest = smallest
-        massive = np.zeros(len(first), bool)
-        held = np.flatnonzero(self.outcome.hubs != _core.NO_HUB)
-        massive[first[self.outcome.groups.representatives[held]]] = True
-        numbers = np.cumsum(first == np.arange(len(first))) - 1
+        massive = np.zeros(len(clusters), bool)
+        hubs = self.outcome.hubs
+        for begin, end in steps(len(hubs), _STEP):
+            held = first[representatives[begin:end][hubs[begin:end] != _core.NO_HUB]]
+            place = np.searchsorted(clusters, held)
+            place = place[place < len(clusters)]
+            massive[place[np.isin(clusters[place], held)]] = True
         return pa.table(
             {
-                "cluster": pa.array(numbers[clusters], pa.int64()),
+                "cluster": pa.array(np.searchsorted(self._firsts, clusters), pa.int64()),
                 "representative": self._names(clusters),
                 "size": pa.array(sizes, pa.int64()),
-                "weakest_link": pa.array(weakest[clusters]),
-                "smallest_resemblance": pa.array(smallest[clusters]),
-                "mass": pa.array(massive[clusters]),
+                "weakest_link": pa.array(weakest),
+                "smallest_resemblance": pa.array(smallest),
+                "mass": pa.array(massive),
             }
         )
 
@@ -343,10 +353,7 @@ class Clusters:
     def site_pairs_by_cluster(self) -> tuple[Numbers, Numbers]:
         """The same for each cluster of two documents or more: same-site, cross-site."""
         first = self._first[self.outcome.groups.representatives]
-        same, cross = count_by_cluster(self._strong_pairs(), self._sites, first)
-        # By the first document of each cluster; there may be none behind the last of them.
-        clusters = np.searchsorted(np.unique(first), self._sizes[0])
-        return same[clusters], cross[clusters]
+        return count_by_cluster(self._strong_pairs(), self._sites, first, self._sizes[0])
 
     def _strong_pairs(self) -> Iterator[PairTable]:
         """All pairs that reach a threshold, each once."""
@@ -387,10 +394,9 @@ class Clusters:
 
     def rows_beside(self, row: int) -> Numbers:
         """All rows of the cluster that has a row, in document order; that row itself is one."""
-        order = self.outcome.order.astype(np.int64)
-        position = np.flatnonzero(order == row)
-        found: Numbers = order[np.isin(self._first, self._first[position])]
-        return found
+        position = np.flatnonzero(self.outcome.order == row)
+        beside = np.isin(self._first, self._first[position])
+        return self.outcome.order[beside].astype(np.int64)
 
     def sizes(self) -> Numbers:
         """Of each cluster of two documents or more, by first document."""
@@ -443,19 +449,16 @@ class Clusters:
         rows = self.outcome.order[self.outcome.groups.representatives]
         return Sketches.of_segment(self.segment).taking_part(rows)
 
-    @cached_property
-    def _strong(self) -> list[PairTable]:
-        """The links of both forests that reach their thresholds."""
-        links, contained = self.outcome.links, self.outcome.containment_links
-        return [
-            links[reaching(links, self.threshold)],
-            NO_PAIRS
-            if self.containment is None
-            else contained[reaching(contained, self.containment)],
-        ]
+    def _strong_links(self) -> Iterator[PairTable]:
+        """The links of both forests that reach their thresholds, in tables."""
+        for links in self.outcome.link_tables("resemblance"):
+            yield links[reaching(links, self.threshold)]
+        if self.containment is not None:
+            for links in self.outcome.link_tables("containment"):
+                yield links[reaching(links, self.containment)]
 
     @cached_property
-    def _first(self) -> Numbers:
+    def _first(self) -> Positions:
         """For every document the first one of its cluster."""
         groups = self.outcome.groups
         rows = groups.representatives
@@ -469,45 +472,65 @@ class Clusters:
                 self.threads,
                 self._attributes,
             )
-            self.segment.release()
         else:
-            roots = _core.components(np.concatenate(self._strong), len(rows), 0, 1)
-        of_position = np.zeros(len(groups.kind), dtype=np.int64)
+            sets = _core.DocumentSets(len(rows))
+            for links in self._strong_links():
+                sets.add(links)
+            roots = sets.first()
+            del sets
+        of_position = np.zeros(len(groups.kind), dtype=np.uint32)
         of_position[rows] = rows[roots]
-        return of_position[groups.representative]
+        del rows, roots
+        first = np.empty_like(of_position)
+        for begin, end in steps(len(first), _STEP):
+            first[begin:end] = of_position[groups.representative[begin:end]]
+        self._release()
+        return first
+
+    @property
+    def _firsts(self) -> Positions:
+        """The first documents of all clusters, those of one document too."""
+        found = [np.zeros(0, np.uint32)]
+        for begin, end in steps(len(self._first), _STEP):
+            positions = np.arange(begin, end, dtype=np.uint32)
+            found.append(positions[self._first[begin:end] == positions])
+        return np.concatenate(found)
 
     @cached_property
     def _sizes(self) -> tuple[Numbers, Numbers]:
         """First document and size of each cluster of two or more."""
-        sizes = np.bincount(self._first)
-        clusters = np.flatnonzero(sizes > 1)
-        return clusters, sizes[clusters]
+        counts = np.zeros(len(self._first), np.uint32)
+        for begin, end in steps(len(counts), _STEP):
+            np.add.at(counts, self._first[begin:end], np.uint32(1))
+        clusters = np.flatnonzero(counts > 1)
+        return clusters, counts[clusters].astype(np.int64)
 
-    def _to_representative(self, measure: str, swapped: bool = False) -> Shares:
-        """common / sampled of every document's representative and the first of its cluster."""
-        rows = self.outcome.groups.representatives
-        number = np.zeros(len(self._first), dtype=np.int64)
-        number[rows] = np.arange(len(rows))
-        pairs = np.zeros((len(rows), 4), dtype=np.uint32)
-        pairs[:, 0] = number[self._first[rows]]
-        pairs[:, 1] = np.arange(len(rows))
-        apart = pairs[:, 0] != pairs[:, 1]
-        if swapped:
-            pairs[:, :2] = pairs[:, 1::-1]
-        counted = np.ones((len(rows), 2), dtype=np.int64)
+    def _to_first(self, measure: str, swapped: bool = False) -> _Some[np.float64]:
+        """common / sampled of documents' representatives and the first ones of their clusters."""
+        groups = self.outcome.groups
+        rows = groups.representatives
+        positions, shares = [np.zeros(0, np.uint32)], [np.zeros(0)]
         # A step at a time, or all sketches would be in memory at once.
-        for begin, end in steps(len(rows)):
-            step = slice(begin, end)
-            some = self._set.measure(measure, pairs[step][apart[step]], self.threads)
-            counted[step][apart[step]] = some[:, 2:]
-            self.segment.release()
-        shares = counted[:, 0] / np.maximum(counted[:, 1], 1)
-        return shares[number[self.outcome.groups.representative]]
+        for begin, end in steps(len(groups.kind)):
+            first, own = self._first[begin:end], groups.representative[begin:end]
+            apart = np.flatnonzero(first != own)
+            if not len(apart):
+                continue
+            both = first[apart].astype(np.uint64) << np.uint64(32) | own[apart]
+            both, back = np.unique(both, return_inverse=True)
+            pairs = np.zeros((len(both), 4), np.uint32)
+            pairs[:, int(swapped)] = np.searchsorted(rows, (both >> np.uint64(32)).astype("u4"))
+            pairs[:, int(not swapped)] = np.searchsorted(rows, both.astype("u4"))
+            counted = self._set.measure(measure, pairs, self.threads)
+            self._release()
+            positions.append((begin + apart).astype(np.uint32))
+            shares.append((counted[:, 2] / np.maximum(counted[:, 3], 1))[back])
+        return _Some(np.concatenate(positions), np.concatenate(shares), np.float64(1))
 
     @cached_property
-    def _resemblance(self) -> Shares:
+    def _resemblance(self) -> _Some[np.float64]:
         """Of every document to the first of its cluster."""
-        return self._to_representative(self._measure)
+        return self._to_first(self._measure)
 
     @property
     def _measure(self) -> Literal["agreement", "resemblance"]:
@@ -516,21 +539,43 @@ class Clusters:
         return "agreement" if perm else "resemblance"
 
     @cached_property
-    def _containments(self) -> tuple[Shares, Shares]:
+    def _containments(self) -> tuple[_Some[np.float64], _Some[np.float64]]:
         """Of every document in the first of its cluster, and of that in it."""
-        inside = self._to_representative("contained")
-        return inside, self._to_representative("contained", swapped=True)
+        return self._to_first("contained"), self._to_first("contained", swapped=True)
 
     @cached_property
-    def _near_kinds(self) -> npt.NDArray[np.uint8]:
-        kinds = np.full(len(self._first), _NEAR, np.uint8)
+    def _near_kinds(self) -> _Some[np.uint8] | None:
+        """Of documents that are not equivalent to the first of their cluster how they belong to it;
+        None: all are near."""
         if self.containment is None:
-            return kinds
+            return None
         inside, around = self._containments
-        far = self._resemblance < float(self.threshold)
-        kinds[far & (around >= float(self.containment))] = _CONTAINS
-        kinds[far & (inside >= float(self.containment))] = _CONTAINED
-        return kinds
+        kinds = np.full(len(inside.values), _NEAR, np.uint8)
+        far = self._resemblance.values < float(self.threshold)
+        kinds[far & (around.values >= float(self.containment))] = _CONTAINS
+        kinds[far & (inside.values >= float(self.containment))] = _CONTAINED
+        return _Some(inside.positions, kinds, np.uint8(_NEAR))
+
+    def _release(self) -> None:
+        """Lets the pages of all mapped files go."""
+        self.segment.release()
+        self.outcome.release()
+
+
+@dataclass(frozen=True, slots=True)
+class _Some(Generic[Scalar]):
+    """Values of some documents; all others have the same one."""
+
+    positions: Positions  # ascending
+    values: npt.NDArray[Scalar]
+    other: Scalar
+
+    def of(self, begin: int, end: int) -> npt.NDArray[Scalar]:
+        """Those of all documents from one to another."""
+        a, b = np.searchsorted(self.positions, [begin, end])
+        found = np.full(end - begin, self.other)
+        found[self.positions[a:b] - begin] = self.values[a:b]
+        return found
 
 
 def check_linkage(linkage: str, containment: Fraction | None, exact: bool) -> None:

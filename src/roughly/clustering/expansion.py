@@ -26,6 +26,9 @@ _Lists = tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64]]  # documents, and
 
 # An occurrence while it is sorted, twice.
 _OCCURRENCE_BYTES = 32
+# What is kept for an expanded pair, and for the document that it begins with.
+_PAIR_BYTES = 4
+_DOCUMENT_BYTES = 16
 
 
 class Common(NamedTuple):
@@ -60,6 +63,7 @@ class Expansion:
         self._set = sketches.taking_part(rows)
         self._documents = len(rows)
         self._lists: list[_Lists] = []
+        self._held = 0  # of these the first so many are in memory, all others in files
         self._held_bytes = 0
         self._maps: list[CheckedMap] = []
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -68,6 +72,8 @@ class Expansion:
         """Elements that were left out because too many documents have them."""
         self.commonest: list[Common] = []
         self.disk_bytes = 0
+        self._counts = sketches.kept()[rows]
+        self._release()
         self._expansions = np.zeros(self._documents, np.uint64)
         self._collect(cut_off, most_common, advance)
 
@@ -91,20 +97,37 @@ class Expansion:
     ) -> Iterator[PairTable]:
         """Every pair that reaches the floor, once, in tables. `advance` is told of documents."""
         ratio = floor.numerator, floor.denominator
-        begin, ends = 0, np.cumsum(self._expansions, dtype=np.uint64)
+        begin = 0
         while begin < self._documents:
-            before = int(ends[begin - 1]) if begin else 0
-            limit = np.uint64(before + self._budget_bytes // 4)
-            end = max(int(np.searchsorted(ends, limit, "right")), begin + 1)
+            end = self._end_of_range(begin)
             with self._clock("pairs"):
                 found = self._set.expand(
-                    self._lists, self._expansions, ratio, begin, end, self._threads
+                    self._lists,
+                    self._held,
+                    self._counts,
+                    self._expansions,
+                    ratio,
+                    begin,
+                    end,
+                    self._threads,
                 )
             self._release()
             if len(found):
                 yield found
             advance(end - begin)
             begin = end
+
+    def _end_of_range(self, begin: int) -> int:
+        """Behind the documents from there on whose pairs the budget allows: one at least."""
+        left = self._budget_bytes
+        for first, last in steps(self._documents - begin):
+            some = self._expansions[begin + first : begin + last]
+            ends = np.cumsum(some * np.uint64(_PAIR_BYTES) + np.uint64(_DOCUMENT_BYTES))
+            fit = int(np.searchsorted(ends, np.uint64(left), "right"))
+            if fit < len(some):
+                return begin + max(first + fit, 1)
+            left -= int(ends[-1])
+        return self._documents
 
     def _collect(self, cut_off: int, most_common: int, advance: Callable[[int], None]) -> None:
         total = sum(len(values) for values, _ in self._sketches.chunks)
@@ -137,6 +160,7 @@ class Expansion:
         self._held_bytes += documents.nbytes + ends.nbytes
         if self._held_bytes <= self._budget_bytes // 4:
             self._lists.append(lists)
+            self._held += 1
             return
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="lists-", dir=self._scratch)

@@ -72,6 +72,8 @@ _TABLE_BYTES = 1 << 26
 class Join:
     """Some rows of the sketches, in document order. `least_contained` is how many elements a sketch
     must have to be found contained, unless it is whole: of fewer, all may be there by chance.
+    `sparing` counts frequencies with half as many counters: what is joined first is chosen a little
+    less well, and the pairs are the same.
     With `attributes` of all rows of the sketches only comparable documents are pairs, or have each
     other for a hub; with a `category` of each row, those of one."""
 
@@ -85,6 +87,7 @@ class Join:
         scratch: Path | None = None,
         clock: Clock | None = None,
         least_contained: int = 0,
+        sparing: bool = False,
         category: npt.NDArray[np.uint64] | None = None,
         attributes: Attributes | None = None,
     ) -> None:
@@ -94,13 +97,14 @@ class Join:
         self._budget = budget
         self._scratch = scratch
         self._least_contained = least_contained
+        self._sparing = sparing
         self._clock = Clock() if clock is None else clock
         self._set = sketches.taking_part(rows, budget.resident)
         if attributes is not None:
             self._set.use_condition(*attributes.plain())
         elif category is not None:
             self._set.use_condition(category, None, 0, (0, 1))
-        self._step = sketches.documents_in(budget.resident // 4)
+        self._step = sketches.documents_in(budget.resident // 8)
         self._probe_step = self._step if self._set.reads_files else _PROBE_DOCUMENTS
         # No fewer elements than each document has at this level and coarser ones.
         self._bounds: Rows = np.zeros(0, np.uint32)
@@ -253,7 +257,7 @@ class Join:
         ends = np.cumsum([0, *lengths])
         chunks = [frequencies[a:b] for a, b in pairwise(ends)]
         size = _between(4 * total // 8, _TABLE_BYTES, self._budget.table)
-        table = _core.FrequencyTable(self._set.elements(), size)
+        table = _core.FrequencyTable(self._set.elements() // (2 if self._sparing else 1), size)
         for number in range(table.passes):
             table.clear(number)
             for begin, end in steps(len(self), self._step):

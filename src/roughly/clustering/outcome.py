@@ -5,7 +5,7 @@ Documents are numbered as representatives in document order; a pair is (a, b, co
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +22,8 @@ from roughly.clustering.sketches import PairTable, Rows
 from roughly.storage.arrow_file import ArrowFile, arrow_writer
 from roughly.storage.checked import sidecar
 
+MEASURES: tuple[Measure, ...] = ("resemblance", "containment")
+
 # Of a run that begins with its documents; what is added later has later numbers.
 FOREST = "forest/000001"
 
@@ -32,6 +34,9 @@ _DOCUMENTS = pa.schema(
         pa.field("kind", pa.uint8(), nullable=False),  # index into equivalence.KINDS
     ]
 )
+# Rows of a table that is read at once: 4 MiB.
+_TABLE_ROWS = 1 << 18
+
 _HUBS = pa.schema([pa.field("hub", pa.uint32(), nullable=False)])  # NO_HUB for none
 # Documents are numbered as representatives in document order.
 _PAIRS = pa.schema(
@@ -47,16 +52,16 @@ class Outcome:
     groups: Groups
     hubs: Hubs
     pair_files: list[tuple[Measure, Path]]
-    links: PairTable  # of the resemblance forest, heaviest first
-    containment_links: PairTable
+    link_files: dict[Measure, ArrowFile]  # of the forests there are, heaviest links first
     facts: dict[str, int]  # of the expansion: elements, those cut off, pairs; bytes of scratch
+    mapped: tuple[ArrowFile, ...] = ()  # what order, groups and hubs lie in
 
     @classmethod
     def empty(cls) -> Outcome:
         """Of no documents."""
         none: Rows = np.zeros(0, np.uint32)
         groups = Groups(none, np.zeros(0, np.uint8))
-        return cls(none, groups, none, [], NO_PAIRS, NO_PAIRS, {})
+        return cls(none, groups, none, [], {}, {})
 
     @classmethod
     def load(cls, directory: Path, forest: str = FOREST) -> Outcome:
@@ -64,17 +69,41 @@ class Outcome:
         folder = directory / forest
         # By their checksums: a file that is missing is damage, not a step that was not needed.
         files = sorted(path.with_suffix("") for path in folder.glob("pairs-*.arrow.crc32c"))
+        return cls.of_files(folder, [(_measure_of(path), path) for path in files], {})
+
+    @classmethod
+    def of_files(
+        cls, folder: Path, pair_files: list[tuple[Measure, Path]], facts: dict[str, int]
+    ) -> Outcome:
+        """What lies in a folder, in place there."""
+        documents = ArrowFile(folder / "documents.arrow")
+        mapped = [documents]
         hubs: Hubs = np.zeros(0, np.uint32)
         if sidecar(folder / "hubs.arrow").exists():
-            hubs = ArrowFile(folder / "hubs.arrow").table()["hub"].to_numpy()
-        return cls(
-            *read_documents(folder / "documents.arrow"),
-            hubs,
-            [(_measure_of(path), path) for path in files],
-            read_links(folder / "links-resemblance.arrow"),
-            read_links(folder / "links-containment.arrow"),
-            {},
-        )
+            mapped.append(ArrowFile(folder / "hubs.arrow"))
+            hubs = mapped[-1].batch(0).column("hub").to_numpy()
+        order, groups = documents_of(documents)
+        links = open_links(folder)
+        return cls(order, groups, hubs, pair_files, links, facts, tuple(mapped))
+
+    def release(self) -> None:
+        """Takes what lies in files out of this process's memory. It stays valid."""
+        for file in self.mapped:
+            file.release()
+
+    @property
+    def links(self) -> PairTable:
+        """Of the resemblance forest, heaviest first."""
+        return np.concatenate([NO_PAIRS, *self.link_tables("resemblance")])
+
+    @property
+    def containment_links(self) -> PairTable:
+        return np.concatenate([NO_PAIRS, *self.link_tables("containment")])
+
+    def link_tables(self, measure: Measure) -> Iterator[PairTable]:
+        """The same in tables."""
+        if measure in self.link_files:
+            yield from _tables(self.link_files[measure])
 
     def pairs(self, measure: Measure) -> Iterable[PairTable]:
         """All pairs that were found, in tables."""
@@ -102,14 +131,21 @@ def write_pairs(path: Path, tables: Iterable[PairTable]) -> int:
     return _write(path, _PAIRS, (table.T for table in tables))
 
 
-def read_documents(path: Path) -> tuple[Rows, Groups]:
-    table = ArrowFile(path).table()
-    order, representative, kind = (table[n].to_numpy() for n in _DOCUMENTS.names)
+def documents_of(file: ArrowFile) -> tuple[Rows, Groups]:
+    """Document order and equivalents, in place in the file."""
+    batch = file.batch(0)
+    order, representative, kind = (batch.column(name).to_numpy() for name in _DOCUMENTS.names)
     return order, Groups(representative, kind)
 
 
-def read_links(path: Path) -> PairTable:
-    return np.concatenate([NO_PAIRS, *(read_pairs(path) if sidecar(path).exists() else ())])
+def link_file(folder: Path, measure: Measure) -> Path:
+    return folder / f"links-{measure}.arrow"
+
+
+def open_links(folder: Path) -> dict[Measure, ArrowFile]:
+    """The forests of a folder."""
+    paths = {measure: link_file(folder, measure) for measure in MEASURES}
+    return {m: ArrowFile(path) for m, path in paths.items() if sidecar(path).exists()}
 
 
 def _measure_of(path: Path) -> Measure:
@@ -125,13 +161,18 @@ def reaching(pairs: PairTable, threshold: Fraction) -> npt.NDArray[np.bool_]:
     return reached
 
 
-def read_pairs(path: Path) -> Iterable[PairTable]:
-    """The tables of a file of pairs."""
-    file = ArrowFile(path)
+def read_pairs(path: Path) -> Iterator[PairTable]:
+    """The pairs of a file, in tables."""
+    yield from _tables(ArrowFile(path))
+
+
+def _tables(file: ArrowFile) -> Iterator[PairTable]:
     for number in range(file.num_batches):
         batch = file.batch(number)
-        yield np.stack([column.to_numpy() for column in batch.columns], axis=1)
-        file.release()
+        for begin in range(0, max(len(batch), 1), _TABLE_ROWS):
+            some = batch.slice(begin, _TABLE_ROWS)
+            yield np.stack([column.to_numpy() for column in some.columns], axis=1)
+            file.release()
 
 
 def _write(path: Path, schema: pa.Schema, tables: Iterable[Iterable[npt.NDArray[Any]]]) -> int:

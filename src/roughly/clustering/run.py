@@ -16,11 +16,11 @@ results depend on the documents and the settings alone, never on memory, threads
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,9 +32,9 @@ from roughly.clustering.comparable import (
     comparable,
     comparable_hubs,
 )
-from roughly.clustering.equivalence import Groups, equivalents
+from roughly.clustering.equivalence import Column, Groups, Pieces, equivalents
 from roughly.clustering.expansion import Expansion
-from roughly.clustering.forest import NO_PAIRS, Forest
+from roughly.clustering.forest import forest_links
 from roughly.clustering.frozen import Frequent, FrozenJoin
 from roughly.clustering.join import Budget, Hubs, Measure
 from roughly.clustering.mass import pairs_inside
@@ -43,14 +43,15 @@ from roughly.clustering.order import document_order
 from roughly.clustering.outcome import (
     FOREST,
     Outcome,
+    documents_of,
+    link_file,
     reaching,
-    read_documents,
-    read_links,
     read_pairs,
     write_documents,
     write_hubs,
     write_pairs,
 )
+from roughly.clustering.room import room_beside
 from roughly.clustering.settings import Settings
 from roughly.clustering.sketches import PairTable, Rows, Sketches
 from roughly.clustering.sketching import Progress, no_progress
@@ -104,19 +105,33 @@ def run_phases(
         frequent,
         attributes_for(segment, settings),
     )
-    order, groups = phases.documents()
+    rows = phases.documents()
     give_back_memory()
-    rows = order[groups.representatives]
-    hubs, files, facts = phases.pairs(rows)
+    files, facts = phases.pairs(rows)
     give_back_memory()
     if settings.exact:
         files = phases.verified(files, rows)
-    links = phases.forest("resemblance", files, len(rows))
-    contained = NO_PAIRS
+    count = len(rows)
+    del rows
+    phases.forest("resemblance", files, count)
     if settings.containment is not None:
-        contained = phases.forest("containment", files, len(rows))
+        phases.forest("containment", files, count)
     give_back_memory()
-    return Outcome(order, groups, hubs, files, links, contained, facts)
+    return Outcome.of_files(folder, files, facts)
+
+
+_NOBODY = np.uint32(0xFFFFFFFF)
+
+
+def _is_identity(order: Rows, rows: int) -> bool:
+    return len(order) == rows and (rows == 0 or bool((order[1:] > order[:-1]).all()))
+
+
+def _inverse(order: Rows, rows: int) -> Rows:
+    """Of every row its position in document order."""
+    positions = np.full(rows, _NOBODY, np.uint32)
+    positions[order] = np.arange(len(order), dtype=np.uint32)
+    return positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,59 +148,83 @@ class _Phases:
     frequent: Frequent | None
     attributes: Attributes | None  # if there is a condition on pairs
 
-    def documents(self) -> tuple[Rows, Groups]:
-        """Document order, and who is equivalent to whom."""
+    def documents(self) -> Rows:
+        """Finds document order, and who is equivalent to whom; the rows of representatives."""
         path = self.folder / "documents.arrow"
         if not self.steps.done("documents"):
             with self.clock("equivalents") as phase:
                 segment = self.segment
-                order = document_order(segment)
-
-                def keyed(name: str) -> Any:
-                    hashes = segment.hashes(name)[order]
-                    if self.attributes is None:
-                        return hashes
-                    return self.attributes.keyed(hashes, order, name == "sketch")
-
-                kept = Sketches.of_segment(segment).kept()
-                groups = equivalents(
-                    lambda: keyed("content"),
-                    lambda: keyed("canonical"),
-                    lambda: keyed("sketch"),
-                    segment.size[order],
-                    kept[order],
-                    by_sketch=by_sketch(self.settings),
-                )
+                order = document_order(segment, self._room // 8)
+                groups = self._equivalents(order)
                 segment.release()
                 phase.bytes_written += write_documents(self.folder, order, groups)[1]
                 phase.rows += len(order)
+                del order, groups
             self.steps.record("documents", [path], {})
-            return order, groups
-        return read_documents(path)
+        # The rest stays in the file: nobody needs it before there are clusters.
+        file = ArrowFile(path)
+        order, groups = documents_of(file)
+        rows: Rows = order[groups.representatives]
+        file.release()
+        return rows
 
-    def pairs(self, rows: Rows) -> tuple[Hubs, list[tuple[Measure, Path]], dict[str, int]]:
-        """Hubs, the files of all pairs, and what is to be known of them."""
+    def _equivalents(self, order: Rows) -> Groups:
+        segment = self.segment
+        positions = None if _is_identity(order, len(segment)) else _inverse(order, len(segment))
+
+        def column(name: str) -> Column:
+            def pieces() -> Pieces:
+                for begin, hashes in segment.hash_pieces(name):
+                    rows = np.arange(begin, begin + len(hashes), dtype=np.uint32)
+                    own = rows if positions is None else positions[begin : begin + len(hashes)]
+                    if positions is not None and (own == _NOBODY).any():
+                        live = own != _NOBODY
+                        rows, own, hashes = rows[live], own[live], hashes[live]
+                    if self.attributes is not None:
+                        hashes = hashes.astype(np.uint64)
+                        hashes = self.attributes.keyed(hashes, rows, name == "sketch")
+                    yield own, hashes
+
+            return pieces
+
+        # Whether there are enough of them is all that counts.
+        kept, size = np.zeros(len(segment), np.uint8), segment.size
+        for begin, counts in segment.kept_pieces():
+            kept[begin : begin + len(counts)] = np.minimum(counts, 255)
+        if positions is not None:
+            kept, size = kept[order], size[order]
+        return equivalents(
+            column("content"),
+            column("canonical"),
+            column("sketch"),
+            size,
+            kept,
+            by_sketch=by_sketch(self.settings),
+            room_bytes=self._room // 4,
+        )
+
+    def pairs(self, rows: Rows) -> tuple[list[tuple[Measure, Path]], dict[str, int]]:
+        """The files of all pairs, and what is to be known of them."""
         if self.settings.method == "join":
-            hubs, files = self._joined(rows)
+            files = self._joined(rows)
             names = (path.stem.replace(self._prefix, "pairs", 1) for _, path in files)
             scratch = (self.steps.facts(name).get("disk_bytes", 0) for name in names)
-            return hubs, files, {"disk_bytes": max(scratch, default=0)}
+            return files, {"disk_bytes": max(scratch, default=0)}
         if self.settings.method == "hamming":
-            return *self._by_simhash(rows), {}
-        none: Hubs = np.zeros(0, np.uint32)
+            return self._by_simhash(rows), {}
         path = self.folder / f"{self._prefix}-resemblance.arrow"
         if not self.steps.done("pairs"):
             facts = self._expanded(rows, path)
             self.steps.record("pairs", [path], facts)
-        return none, [("resemblance", path)], self.steps.facts("pairs")
+        return [("resemblance", path)], self.steps.facts("pairs")
 
-    def _by_simhash(self, rows: Rows) -> tuple[Hubs, list[tuple[Measure, Path]]]:
+    def _by_simhash(self, rows: Rows) -> list[tuple[Measure, Path]]:
         assert self.attributes is not None
         hub_path, links = self.folder / "hubs.arrow", self.folder / "pairs-hubs.arrow"
         path = self.folder / "pairs-resemblance.arrow"
         files: list[tuple[Measure, Path]] = [("resemblance", links), ("resemblance", path)]
         if self.steps.done("pairs"):
-            return ArrowFile(hub_path).table()["hub"].to_numpy(), files
+            return files
         advance = self.progress("pairs", len(rows), "documents")
         with self.clock("pairs") as phase:
             hubs = simhash_hubs(self.attributes, rows, self.settings.mass.least_frequency)
@@ -194,13 +233,13 @@ class _Phases:
             phase.bytes_written += write_pairs(links, [hub_pairs(hubs)]) + write_pairs(path, found)
         advance(len(rows))
         self.steps.record("pairs", [hub_path, links, path], {})
-        return hubs, files
+        return files
 
     def _comparable(self, tables: Iterable[PairTable], rows: Rows) -> Iterable[PairTable]:
         """Those pairs that meet the condition."""
         return tables if self.attributes is None else comparable(self.attributes, tables, rows)
 
-    def _joined(self, rows: Rows) -> tuple[Hubs, list[tuple[Measure, Path]]]:
+    def _joined(self, rows: Rows) -> list[tuple[Measure, Path]]:
         settings = self.settings
         sketches = Sketches.of_segment(self.segment)
         floors: list[tuple[Measure, Fraction]] = [("resemblance", settings.floor)]
@@ -222,7 +261,7 @@ class _Phases:
             if self.steps.done("masses") and all(
                 self.steps.done(f"pairs-{m}-{n:02}") for m, _, n in joins
             ):
-                return hubs, files
+                return files
         advance = self.progress("pairs", 2 * len(rows) * len(joins), "documents")
         join = self._join(sketches, rows, self.frequent)
         if not self.steps.done("hubs"):
@@ -265,7 +304,11 @@ class _Phases:
             with self.clock("pairs") as phase:
                 phase.bytes_written += written
             self.steps.record(step, [paths[measure, level]], {"disk_bytes": join.disk_bytes})
-        return hubs, files
+        return files
+
+    @property
+    def _room(self) -> int:
+        return room_beside(self.memory_bytes, len(self.segment))
 
     @property
     def _prefix(self) -> str:
@@ -277,7 +320,7 @@ class _Phases:
             sketches,
             rows,
             threads=self.threads,
-            budget=Budget.of_memory(self.memory_bytes),
+            budget=Budget.of_memory(self._room),
             scratch=self.folder,
             clock=self.clock,
             least_contained=0 if self.settings.exact else LEAST_CONTAINED,
@@ -354,7 +397,7 @@ class _Phases:
     def _expanded(self, rows: Rows, path: Path) -> dict[str, int]:
         """Pairs by the paper's expansion, of sketches or of super shingles."""
         settings, sketches = self.settings, Sketches.of_segment(self.segment)
-        budget = self.memory_bytes // 4
+        budget = self._room // 4
         if settings.method == "super":
             found = super_pairs(
                 sketches,
@@ -389,21 +432,25 @@ class _Phases:
                 "disk_bytes": expansion.disk_bytes,
             }
 
-    def forest(
-        self, measure: Measure, files: list[tuple[Measure, Path]], documents: int
-    ) -> PairTable:
-        path = self.folder / f"links-{measure}.arrow"
+    def forest(self, measure: Measure, files: list[tuple[Measure, Path]], documents: int) -> None:
+        path = link_file(self.folder, measure)
         step = f"forest-{measure}"
         if self.steps.done(step):
-            return read_links(path)
+            return
         with self.clock("forest") as phase:
-            forest = Forest(documents)
-            for kind, file in files:
-                if kind == measure:
-                    for pairs in read_pairs(file):
-                        forest.add(pairs)
-            links = forest.links()
-            phase.bytes_written += write_pairs(path, [links])
-            phase.rows += len(links)
+            chosen = [file for kind, file in files if kind == measure]
+
+            def read() -> Iterator[PairTable]:
+                for file in chosen:
+                    yield from read_pairs(file)
+
+            links = [0]
+
+            def counted() -> Iterator[PairTable]:
+                for table in forest_links(read, documents, self._room // 8):
+                    links.append(len(table))
+                    yield table
+
+            phase.bytes_written += write_pairs(path, counted())
+            phase.rows += sum(links)
         self.steps.record(step, [path], {})
-        return links

@@ -42,18 +42,21 @@ def same_site(a: Numbers, b: Numbers) -> pa.Array:
 
 
 def count_by_cluster(
-    pairs: Iterable[PairTable], sites: Numbers, first: npt.NDArray[np.int64]
+    pairs: Iterable[PairTable],
+    sites: Numbers,
+    first: npt.NDArray[np.uint32],
+    clusters: npt.NDArray[np.int64],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """How many pairs of each cluster are of one site, and how many of two, in the order of the
-    clusters' first documents, which `first` has for every document."""
-    clusters, number = np.unique(first, return_inverse=True)
+    """How many pairs of each cluster are of one site, and how many of two. `first` has for every
+    document the first one of its cluster, `clusters` those of the clusters asked for, ascending:
+    all that have pairs."""
     counts = np.zeros((2, len(clusters)), np.int64)
     for table in pairs:
         a, b = table[:, 0], table[:, 1]
         # Stars leave some pairs between clusters.
-        known = (sites[a] >= 0) & (sites[b] >= 0) & (number[a] == number[b])
+        known = (sites[a] >= 0) & (sites[b] >= 0) & (first[a] == first[b])
         cross = sites[a] != sites[b]
         for kind in range(2):
-            chosen = number[a[known & (cross == bool(kind))]]
-            counts[kind] += np.bincount(chosen, minlength=len(clusters))
+            chosen = np.searchsorted(clusters, first[a[known & (cross == bool(kind))]])
+            np.add.at(counts[kind], chosen, 1)
     return counts[0], counts[1]

@@ -30,9 +30,9 @@ _PARTS_AT_ONCE = 8
 
 RESIDENT_BYTES = 1 << 26
 
-# Documents whose sketches are looked at before their pages are let go, some 30 MB; or more, so that
+# Documents whose sketches are looked at before their pages are let go, some 8 MB; or more, so that
 # there are not too many steps.
-STEP_DOCUMENTS = 1 << 14
+STEP_DOCUMENTS = 1 << 12
 _MOST_STEPS = 256
 
 
@@ -52,7 +52,10 @@ class Sketches:
     def of_segment(cls, segment: Stored) -> Sketches:
         chunks = []
         for part in range(segment.parts):
-            chunks.append(segment.chunk(part))
+            values, offsets = segment.chunk(part)
+            # Where sketches begin is wanted all the time and all over: in place, every file would
+            # have some pages in memory.
+            chunks.append((values, offsets.copy()))
             if part % _PARTS_AT_ONCE == 0:
                 segment.release()  # A part that is opened is read, to check it.
         segment.release()

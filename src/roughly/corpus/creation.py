@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from roughly.clustering import SEGMENT, cluster_documents
 from roughly.clustering.outcome import FOREST
+from roughly.clustering.room import CORPUS_BYTES, room_beside
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.corpus.change import WORK
 from roughly.corpus.manifest import (
@@ -23,6 +24,7 @@ from roughly.corpus.manifest import (
 from roughly.corpus.results import RESULTS
 from roughly.documents.file import printable
 from roughly.errors import DocumentError
+from roughly.pipeline import give_back_memory
 from roughly.storage.durable import finished_names, make_directory, sync
 from roughly.storage.index_writer import write_index
 from roughly.storage.lock import WriterLock
@@ -84,16 +86,19 @@ def make_corpus(
             text=text,
             memory_bytes=memory_bytes,
             threads=threads,
+            document_bytes=CORPUS_BYTES,
             progress=progress,
         )
         segment = Segment(directory / SEGMENT)
         write_index(
             segment,
-            memory_bytes=memory_bytes,
+            memory_bytes=room_beside(memory_bytes, len(segment), CORPUS_BYTES),
             threads=threads,
             progress=progress,
             canonical=lookup_keys,
         )
+        segment.release()
+        give_back_memory()
         if finish is not None:
             finish(found)
         forest = directory / FOREST

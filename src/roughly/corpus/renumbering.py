@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from roughly.clustering.equivalence import Groups, equivalents
+from roughly.clustering.equivalence import Groups, equivalents, whole
 from roughly.clustering.order import ordered
 from roughly.clustering.outcome import Outcome
 from roughly.clustering.sketches import PairTable, Rows
@@ -125,9 +125,9 @@ def _updated_groups(before: Outcome, order: Rows, after: Collection, by_sketch: 
     positions = np.flatnonzero(concerned)
     some = order[positions].astype(np.int64)
     made = equivalents(
-        lambda: after.arrays(("content",), some)[0],
-        lambda: after.arrays(("canonical",), some)[0],
-        lambda: after.arrays(("sketch_hash",), some)[0],
+        whole(lambda: after.arrays(("content",), some)[0]),
+        whole(lambda: after.arrays(("canonical",), some)[0]),
+        whole(lambda: after.arrays(("sketch_hash",), some)[0]),
         after.size[some],
         after.kept[some],
         by_sketch=by_sketch,

@@ -12,11 +12,10 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from roughly.clustering.workplace import Workplace
 from roughly.condition import make_condition
-from roughly.corpus import Corpus
 from roughly.deduplication.against import (
     check_corpus,
     leave_out,
@@ -31,6 +30,9 @@ from roughly.errors import ParameterError
 from roughly.parameters import memory_or_half, threads_or_all
 from roughly.simhashing.simhasher import Simhasher
 from roughly.sketcher import Sketcher
+
+if TYPE_CHECKING:
+    from roughly.corpus import Corpus
 
 __all__ = ["Deduplicated", "dedup"]
 
@@ -83,6 +85,8 @@ def dedup(
         raise ParameterError(f"sketcher: wrong type: {type(sketcher).__name__}, wanted a Sketcher")
     condition = make_condition(method, distance, size_ratio, within, simhasher)
     if isinstance(against, str | os.PathLike):
+        from roughly.corpus import Corpus
+
         against = Corpus(os.fspath(against))
     if against is None:
         sketcher = Sketcher() if sketcher is None else sketcher

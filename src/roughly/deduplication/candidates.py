@@ -31,20 +31,21 @@ from roughly import _core
 from roughly.clustering.join import Budget, Join, MassRule, Measure
 from roughly.clustering.sketches import RESIDENT_BYTES, PairTable
 from roughly.clustering.sketching import Progress, no_progress
-from roughly.deduplication.simhash_join import SimhashJoin
 from roughly.errors import ParameterError
 from roughly.pipeline import give_back_memory
 
 if TYPE_CHECKING:
     from roughly.deduplication.pool import Pool
     from roughly.deduplication.rule import Rule
+    from roughly.deduplication.simhash_join import SimhashJoin
 
 Rows = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int64]
 Rows32 = npt.NDArray[np.uint32]
 
-# Two documents are a mass here: whoever goes because of a hub needs no other pairs.
-MASS = MassRule(least_frequency=2)
+# Few alike documents are a mass here: whoever goes because of a hub needs no other pairs. Still
+# fewer have so few pairs that to find these costs less than to find a hub.
+MASS = MassRule(least_frequency=20)
 
 # Groups whose documents have no pairs with each other.
 _IDLE, _PINNED = 0, 1
@@ -115,6 +116,8 @@ class CandidateFinder:
         attributes, pinned = self._pool.attributes, self._pinned
         budget = Budget(memory_bytes // 8, memory_bytes // 16, RESIDENT_BYTES)
         if attributes.condition.method == "both":
+            from roughly.deduplication.simhash_join import SimhashJoin
+
             return SimhashJoin(
                 self._sketches,
                 rows,
@@ -130,6 +133,7 @@ class CandidateFinder:
             threads=self._threads,
             budget=budget,
             scratch=scratch,
+            sparing=True,
             category=attributes.category,
         )
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly import _core
+from roughly.clustering.room import DEDUPLICATION_BYTES, room_beside
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.deduplication.against import taking_part
 from roughly.deduplication.candidates import CandidateFinder, Candidates
@@ -80,7 +81,7 @@ def decide(
 ) -> Removals:
     """Applies the rule to the documents of a pool."""
     order, pinned = taking_part(pool, rule.keep)
-    text_bytes = np.asarray(pool.column("bytes")).astype(np.int64)
+    room = room_beside(memory_bytes, len(pool), DEDUPLICATION_BYTES)
     apart = np.zeros(0, dtype=np.int64)
     while True:
         groups = find_groups(pool, order, apart, pinned)
@@ -91,13 +92,15 @@ def decide(
             rule,
             pinned=int(np.searchsorted(groups.representatives, pinned)),
             threads=threads,
-            memory_bytes=memory_bytes,
+            memory_bytes=room,
             scratch=scratch,
         )
         candidates = finder.find(progress)
         give_back_memory()  # the join's, before texts are read
         prepared = _wanted_rows(groups, candidates, order, rows, len(pool))
         pool.contents.prepare(np.flatnonzero(prepared))
+        text_bytes = np.asarray(pool.column("bytes"))
+        pool.release()
         advance = progress("confirm", len(groups.members), "documents")
         identical, equivalent = confirm(groups, pool, order, text_bytes, threads, advance)
         if equivalent.all():

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly import _core
-from roughly.verification.window import windows
+from roughly.verification.window import Sizes, windows
 
 if TYPE_CHECKING:
     from roughly.deduplication.pool import Hashes, Pool
@@ -45,11 +45,14 @@ def find_groups(pool: Pool, order: Rows, apart: Places, pinned: int = 0) -> Grou
     """Groups by hash. Places in `apart` stand for themselves. The first `pinned` places stay in
     any case: those of them that another one stands for are left out."""
     keys = form_keys(pool)[order]
-    by_key = np.argsort(keys, kind="stable")
+    by_key = np.argsort(keys, kind="stable").astype(np.uint32)
+    keys = keys[by_key]
     starts = np.ones(len(keys), dtype=bool)
-    starts[1:] = keys[by_key[1:]] != keys[by_key[:-1]]
-    first = np.empty(len(keys), dtype=np.int64)
-    first[by_key] = by_key[starts][np.cumsum(starts) - 1]
+    starts[1:] = keys[1:] != keys[:-1]
+    del keys
+    first = np.empty(len(by_key), dtype=np.int64)
+    first[by_key] = by_key[starts][np.cumsum(starts, dtype=np.uint32) - np.uint32(1)]
+    del by_key, starts
     first[apart] = apart
     _part_different(pool, order, first[:pinned])
     own = first == np.arange(len(first))
@@ -71,8 +74,17 @@ def _part_different(pool: Pool, order: Rows, first: Places) -> None:
 
 def form_keys(pool: Pool) -> npt.NDArray[np.uint64]:
     """64 bits for each row, the same for those that may be equivalent."""
-    hashes = _form_hashes(pool)
-    keys: npt.NDArray[np.uint64] = hashes[:, 0] * _MIX ^ hashes[:, 1]
+    keys: npt.NDArray[np.uint64] = np.zeros(len(pool), np.uint64)
+    if pool.condition.within is not None:
+        hashes = _form_hashes(pool)
+        return hashes[:, 0] * _MIX ^ hashes[:, 1]
+    for name, wanted in (("canonical", pool.size != 0), ("content", pool.size == 0)):
+        if not wanted.any():
+            continue
+        for begin, hashes in pool.hash_pieces(name):
+            some = slice(begin, begin + len(hashes))
+            own = hashes[:, 0].astype(np.uint64) * _MIX ^ hashes[:, 1].astype(np.uint64)
+            np.copyto(keys[some], own, where=wanted[some])
     return keys
 
 
@@ -91,7 +103,7 @@ def confirm(
     groups: Groups,
     pool: Pool,
     order: Rows,
-    size: npt.NDArray[np.int64],
+    size: Sizes,
     threads: int,
     advance: Callable[[int], None] = lambda n: None,
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:

@@ -8,6 +8,7 @@ consist of chunks of the same length.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,6 +86,13 @@ class Pool:
         if self.corpus is None:
             return own
         return np.concatenate((self.corpus.hashes(name), np.zeros((self._gap, 2), "u8"), own))
+
+    def hash_pieces(self, name: str) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """The same part by part, each with its first row; in place until the next one."""
+        if self.corpus is not None:
+            yield from self.corpus.hash_pieces(name)
+        for begin, hashes in self.segment.hash_pieces(name):
+            yield self.base + begin, hashes
 
     def column(self, name: str) -> pa.ChunkedArray:
         """A column of numbers."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roughly.clustering.room import DEDUPLICATION_BYTES, check_room
 from roughly.clustering.sketching import (
     Progress,
     identity,
@@ -21,7 +22,6 @@ from roughly.condition import NO_CONDITION
 from roughly.deduplication.decision import decide
 from roughly.deduplication.pool import Pool
 from roughly.deduplication.result import Deduplicated
-from roughly.deduplication.simhash_decision import decide_by_simhash
 from roughly.storage.steps import Steps
 from roughly.verification.contents import Contents
 
@@ -67,11 +67,15 @@ def deduplicate(
         simhasher=simhasher,
     )
     steps.finish()
+    known = 0 if against is None else len(against)
+    check_room(memory_bytes, len(segment) + known, DEDUPLICATION_BYTES)
     _ = documents.guesses  # looks for the fields, by which documents will be read again
     contents = Contents(documents, segment, directory)
     corpus = None if against is None else against.segment
     pool = Pool(segment, contents, corpus, rule.condition)
     if rule.condition.method == "simhash":
+        from roughly.deduplication.simhash_decision import decide_by_simhash
+
         removals = decide_by_simhash(pool, rule, threads, progress)
     else:
         removals = decide(pool, rule, sketcher, threads, memory_bytes, directory, progress)

@@ -26,9 +26,6 @@ from roughly.documents.source import HEAD_BYTES, Source
 # Lines looked at for names; records of one file rarely differ in them.
 _SAMPLE_LINES = 100
 
-# A half line that is cheaper to read over than to cut off.
-_TAIL_BYTES = 1 << 16
-
 # Kinds of value, as the core numbers them.
 _MISSING, _STRING, _NULL, _SCALAR, _NESTED = range(5)
 _TEXTLESS = {
@@ -83,42 +80,40 @@ def read_jsonl(number: int, source: Source, reading: Reading) -> Iterator[Piece]
     position = line = 0
     for block in blocks(source, reading, _cut):
         data, at, size = _whole_lines(block)
-        columns = _core.jsonl_columns(data, names)
+        columns = _core.jsonl_columns(data, names, size)
         begin, end, error = columns.line_begin, columns.line_end, columns.error
         n = len(begin)
-        if n and end[-1] > size:
-            n -= 1  # half a line
         content, kind = _column(columns, names.index(fields.text))
         bad = (error != 0) | ((kind != _STRING) & (kind != _SCALAR))
         if absent:
-            read = error[:n] == 0
+            read = error == 0
             objects += int(read.sum())
             absent = {
                 role: name
                 for role, name in absent.items()
-                if not (read & (_column(columns, names.index(name))[1][:n] != _MISSING)).any()
+                if not (read & (_column(columns, names.index(name))[1] != _MISSING)).any()
             }
         # The line end belongs to its record; the last line may have none.
         piece = Piece(
             number,
             source.name,
             np.arange(position, position + n, dtype=np.int64),
-            begin[:n] + at,
-            np.minimum(end[:n] + 1, len(data)) + at,
-            content[:n],
+            begin + at,
+            np.minimum(end + 1, len(data)) + at,
+            content,
         )
         if fields.id is not None:
-            piece.id = _optional(columns, names.index(fields.id))[:n]
+            piece.id = _optional(columns, names.index(fields.id))
         if fields.date is not None:
-            piece.date = _optional(columns, names.index(fields.date))[:n]
+            piece.date = _optional(columns, names.index(fields.date))
         if fields.category is not None:
-            piece.category = _categories(columns, names.index(fields.category))[:n]
-        if bad[:n].any():
-            _report(data, line, begin, error, kind, bad[:n], source, fields.text, reading)
-            piece = _kept(piece, ~bad[:n])
+            piece.category = _categories(columns, names.index(fields.category))
+        if bad.any():
+            _report(data, line, begin, error, kind, bad, source, fields.text, reading)
+            piece = _kept(piece, ~bad)
         yield piece
         position += n
-        line += _lines(data, begin[:n], end[:n], size)
+        line += _lines(data, begin, end, size)
         if block.damage is not None:
             name = f"{source.name}, after line {line:,}"
             reading.skipped.add(name, DAMAGED_COMPRESSION, block.damage)
@@ -128,13 +123,10 @@ def read_jsonl(number: int, source: Source, reading: Reading) -> Iterator[Piece]
 
 def _whole_lines(block: Block) -> tuple[bytes, int, int]:
     """The lines of a block, where they begin, and how many bytes of them are whole lines. The half
-    line that follows is the next block's or was cut by damage. It is left in place unless it is
-    long: the core reads over it faster than Python copies all that comes before."""
+    line that follows is the next block's or was cut by damage."""
     data, at, size = block.data, block.at, block.end
     if block.damage is not None:
         size = data.rfind(b"\n") + 1
-    if len(data) - size > _TAIL_BYTES:
-        data = data[:size]
     if at == 0 and data.startswith(b"\xef\xbb\xbf"):
         data, at, size = data[3:], 3, size - 3
     return data, at, size
@@ -159,14 +151,13 @@ def _column(columns: _core.JsonlColumns, index: int) -> tuple[pa.Array, npt.NDAr
 
 
 def _optional(columns: _core.JsonlColumns, index: int) -> pa.Array:
-    """A column whose missing and null values are null."""
-    values, kind = _column(columns, index)
+    """A column whose missing and null values are null. A copy: whoever keeps it does not keep all
+    columns, of which the texts are most."""
+    offsets, data, kind = columns.column(index)
     absent = (kind == _MISSING) | (kind == _NULL)
-    if not absent.any():
-        return values
-    _, offsets, data = values.buffers()
-    valid = pa.py_buffer(np.packbits(~absent, bitorder="little"))
-    return pa.Array.from_buffers(pa.large_binary(), len(kind), [valid, offsets, data])
+    valid = pa.py_buffer(np.packbits(~absent, bitorder="little")) if absent.any() else None
+    buffers = [valid, pa.py_buffer(offsets.copy()), pa.py_buffer(data.tobytes())]
+    return pa.Array.from_buffers(pa.large_binary(), len(kind), buffers)
 
 
 def _categories(columns: _core.JsonlColumns, index: int) -> pa.Array:

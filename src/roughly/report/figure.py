@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from roughly.report.markup import escaped
-from roughly.report.verdict import plural
+from roughly.report.verdict import plural, share
+from roughly.simhashing.evaluation import Share
 
 
 def size(count: int) -> str:
@@ -49,6 +50,13 @@ def percent(part: int, whole: int) -> str:
 def decimal(value: float) -> str:
     """A threshold or the edge of a bin: 0.5, 0.62, 0.4643."""
     return f"{value:.4f}".rstrip("0").removesuffix(".") if value else "0"
+
+
+def with_interval(found: Share | None) -> str:
+    """A share that was counted on labelled pairs, and how sure it is."""
+    if found is None:
+        return "unknown"
+    return f"{share(found.value, 3)} ({share(found.low, 3)} to {share(found.high, 3)})"
 
 
 def table(

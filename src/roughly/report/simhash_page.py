@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from roughly.report import plot
-from roughly.report.figure import figure, nothing, percent, table
+from roughly.report.figure import figure, nothing, percent, table, with_interval
 from roughly.report.figure_page import figure_page
 from roughly.report.markup import line, name
 from roughly.report.verdict import plural, share
@@ -176,8 +176,8 @@ def _precision_recall(points: Sequence[Point]) -> str:
             f"{point.true:,}",
             f"{point.false:,}",
             f"{point.unknown:,}",
-            _interval(point.precision),
-            _interval(point.recall),
+            with_interval(point.precision),
+            with_interval(point.recall),
         )
         for point in points
     ]
@@ -309,9 +309,3 @@ def _number(value: float | None) -> str:
 
 def _value(found: Share | None) -> str:
     return _number(None if found is None else found.value)
-
-
-def _interval(found: Share | None) -> str:
-    if found is None:
-        return "unknown"
-    return f"{share(found.value, 3)} ({share(found.low, 3)} to {share(found.high, 3)})"

@@ -5,12 +5,19 @@ from __future__ import annotations
 
 from roughly.report import plot
 from roughly.report.cluster_sample import Sample
-from roughly.report.figure import decimal, duration, figure, nothing, size, table
+from roughly.report.figure import (
+    decimal,
+    duration,
+    figure,
+    nothing,
+    size,
+    table,
+    with_interval,
+)
 from roughly.report.figure_page import figure_page
 from roughly.report.markup import escaped, name
 from roughly.report.sample_section import section as side_by_side
 from roughly.report.verdict import plural, share
-from roughly.simhashing.evaluation import Share
 from roughly.tuning import Example, Tuning
 
 _EXAMPLES = 20
@@ -138,8 +145,8 @@ def _precision_recall(found: Tuning) -> str:
             f"{each.threshold:.2f}",
             f"{each.true:,}",
             f"{each.false:,}",
-            _interval(each.precision),
-            _interval(each.recall),
+            with_interval(each.precision),
+            with_interval(each.recall),
             share(each.f1, 3),
         )
         for each in found.points
@@ -147,12 +154,6 @@ def _precision_recall(found: Tuning) -> str:
     head = ("Threshold", "True", "False", "Precision", "Recall", "F1")
     caption = "On the labelled pairs; the numbers below have 95% intervals."
     return figure("precision-recall", title, shown, caption, table(head, rows))
-
-
-def _interval(found: Share | None) -> str:
-    if found is None:
-        return "unknown"
-    return f"{share(found.value, 3)} ({share(found.low, 3)} to {share(found.high, 3)})"
 
 
 def _levels(found: Tuning) -> str:
@@ -189,8 +190,8 @@ def _widths(found: Tuning) -> str:
         (
             f"{each.w}",
             decimal(each.best.threshold),
-            _interval(each.best.precision),
-            _interval(each.best.recall),
+            with_interval(each.best.precision),
+            with_interval(each.best.recall),
             share(each.best.f1, 3),
         )
         for each in found.widths

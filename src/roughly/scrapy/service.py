@@ -92,16 +92,16 @@ class ServiceMiddleware:
         self._kept.add(*page)
         id = page.url if len(page.url) <= _LONGEST_ID else None
         found = await self._client.seen(page.simhash, id=id)
-        if not found.seen:
+        if not found["seen"]:
             return NEW
-        if found.match_id == page.url or (own is not None and own <= found.k):
+        of = found.get("match_id")
+        if of == page.url or (own is not None and own <= found["parameters"]["k"]):
             return SAME
         if own != 0:
             self._kept.remove(*page)
-        of = found.match_id
-        if of is None and found.match is not None:
-            of = self._kept.url_of(found.match)
-        return Verdict("duplicate", of, found.distance)
+        if of is None:
+            of = self._kept.url_of(int(found["match"], 16))
+        return Verdict("duplicate", of, found["distance"])
 
     def _failed(self, error: ServiceError) -> None:
         self._crawler.stats.inc_value("roughly/service_failures")

@@ -8,8 +8,10 @@ is told in the log with its rows, its bytes and how much larger its largest part
 
 from __future__ import annotations
 
+import atexit
 import json
 import logging
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -123,4 +125,7 @@ def _temporary(spark: SparkSession) -> str:
             f"checkpoint: no directory: the executors of {master} share none by themselves",
             hint="name one that all of them can write: checkpoint='hdfs://...' or 's3a://...'",
         )
-    return "file://" + tempfile.mkdtemp(prefix="roughly-spark-")
+    folder = tempfile.mkdtemp(prefix="roughly-spark-")
+    # DataFrames may outlive whoever made them, but not the process.
+    atexit.register(shutil.rmtree, folder, True)
+    return f"file://{folder}"

@@ -170,6 +170,18 @@ class Collection:
             found[begin : begin + len(segment)] = segment.hashes(name)
         return found
 
+    def hash_pieces(self, name: str) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """The same part by part, each with its first row; in place until the next one."""
+        for number, segment in enumerate(self.segments):
+            for begin, hashes in segment.hash_pieces(name):
+                yield self.first_row(number) + begin, hashes
+
+    def kept_pieces(self) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
+        """How many elements sketches have, part by part, each with its first row."""
+        for number, segment in enumerate(self.segments):
+            for begin, kept in segment.kept_pieces():
+                yield self.first_row(number) + begin, kept
+
     def rows_hashed(self, name: str, wanted: Values) -> Rows:
         """Rows whose hash in a column has one of these for its first half, ascending."""
         found = [np.zeros(0, np.int64)]
@@ -190,6 +202,11 @@ class Collection:
             segment, own = self._part(part)
             chunks.append(_padded(segment.part_column(own, name), self._gap(part)))
         return pa.chunked_array(chunks, column_type(name))
+
+    def part_column(self, part: int, name: str) -> pa.Array:
+        """A column of the documents of one part, without holes."""
+        segment, own = self._part(part)
+        return segment.part_column(own, name)
 
     def take(self, name: str, rows: Rows) -> pa.Array:
         """The values of some rows, in memory, in their order; only their parts are read."""

@@ -49,6 +49,8 @@ _RUN_BYTES = 12
 _INVERT_BYTES = 40
 # Partitions that are inverted at once, if memory allows.
 _MOST_AT_ONCE = 32
+# Hashes that are put in order at once, when they are written.
+_WRITTEN_ROWS = 1 << 20
 
 
 def _no_progress(name: str, total: int | None, unit: str) -> Callable[[int], None]:
@@ -73,9 +75,10 @@ def write_index(
     sets = segment.parameters.selection[0] != "perm"
     copies, left_out = _copies(segment) if sets else (_no_copies(segment), None)
     rows = np.zeros(len(segment), ROW)
+    _core.give_back_memory()
     with contextlib.ExitStack() as stack:
-        # A run takes memory until it is inverted; half of it is for that.
-        runs = _Runs(temporary(directory / "index-runs"), memory_bytes // 2, stack)
+        # A run takes memory until it is inverted; a quarter of it is for that.
+        runs = _Runs(temporary(directory / "index-runs"), memory_bytes // 4, stack)
         advance = progress("index", 2 * segment.parts, "parts")
         places = []
         for part, run, kept, coarser, place in _scattered(segment, left_out, threads, sets):
@@ -88,16 +91,18 @@ def write_index(
             segment.release()
             advance(1)
         postings = runs.postings
+        _core.give_back_memory()
         shape = _core.inverted_shape(len(segment), postings) if sets else (0, 0)
         _write_postings(segment, runs, shape, memory_bytes, threads, advance)
     _write(directory, "sketches", np.array(places, "<u8"))
     rows["size"], rows["level"], rows["copies"] = segment.size, segment.level, copies.place
     _write(directory, "rows", rows)
     _write(directory, "copies", copies.lists)
-    _write_hashes(directory, "urls", _id_hashes(segment, canonical, threads))
-    _write_hashes(directory, "contents", segment.hashes("content")[:, 0])
     small = int((rows["kept"] < _core.LEAST_LARGE).sum())
     facts = Facts(len(segment), postings, *shape, _levels(rows), _least_met(rows), small)
+    del rows, copies, left_out
+    _write_hashes(directory, "urls", _id_hashes(segment, canonical, threads))
+    _write_hashes(directory, "contents", _content_hashes(segment))
     if durable:
         _sync(directory, [index_path(directory, name) for name in FILES])
     with checked_writer(directory / MANIFEST) as file:
@@ -138,30 +143,33 @@ def _no_copies(segment: Segment) -> _Copies:
 def _copies(segment: Segment) -> tuple[_Copies, npt.NDArray[np.uint8]]:
     """The copies, and of every row whether it is one. A sketch is told by its hash, and by what
     else a comparison looks at."""
-    hashes, size = segment.hashes("sketch"), segment.size
-    order = np.lexsort((size, segment.level, hashes[:, 1], hashes[:, 0]))
-    same = np.ones(max(len(order) - 1, 0), bool)
-    for key in (hashes[:, 0], hashes[:, 1], segment.level, size):
+    hashes = segment.hashes("sketch")
+    keys: tuple[npt.NDArray[Any], ...]
+    keys = segment.size, segment.level, hashes[:, 1], hashes[:, 0]
+    order = np.lexsort(keys).astype(np.uint32)
+    is_copy = np.ones(len(order), bool)
+    is_copy[:1] = False
+    for key in keys:
         in_order = key[order]
-        same &= in_order[1:] == in_order[:-1]
-    is_copy = np.concatenate((np.zeros(1, bool), same))[: len(order)]
-    group = np.cumsum(~is_copy) - 1
-    first = order[~is_copy]
-    counts = np.bincount(group, minlength=len(first)) - 1 if len(order) else np.zeros(0, np.int64)
+        is_copy[1:] &= in_order[1:] == in_order[:-1]
+        del in_order
+    del keys, hashes
+    # Groups by where they begin in that order; those of one have no copies.
+    begin = np.flatnonzero(~is_copy).astype(np.uint32)
+    counts = np.diff(np.append(begin, np.uint32(len(order)))) - np.uint32(1)
     left_out = np.zeros(len(order), np.uint8)
     left_out[order[is_copy]] = 1
-    has = counts > 0
+    begin, counts = begin[counts > 0], counts[counts > 0].astype(np.int64)
     # The first word is left free: place 0 means none.
-    lengths = np.where(has, counts + 1, 0)
-    begins = 1 + np.cumsum(lengths) - lengths
-    lists = np.zeros(int(1 + counts.sum() + has.sum()), np.uint32)
-    lists[begins[has]] = counts[has]
+    places = 1 + np.cumsum(counts + 1) - (counts + 1)
+    lists = np.zeros(int(1 + (counts + 1).sum()), np.uint32)
     # A copy stands behind its group's count, at its place in the group.
-    at = np.flatnonzero(is_copy)
-    start = np.flatnonzero(~is_copy)
-    lists[begins[group[at]] + (at - start[group[at]])] = order[at]
+    counted = np.zeros(len(lists), bool)
+    counted[places] = counted[0] = True
+    lists[places] = counts
+    lists[~counted] = order[is_copy]
     place = np.zeros(len(order), np.uint32)
-    place[first[has]] = begins[has]
+    place[order[begin]] = places
     return _Copies(place, lists), left_out
 
 
@@ -262,7 +270,7 @@ def _write_postings(
 ) -> None:
     directory = segment.directory
     partition_bytes = _INVERT_BYTES * (runs.postings // _core.PARTITIONS + 1)
-    at_once = min(max(memory_bytes // 4 // partition_bytes, 1), _MOST_AT_ONCE)
+    at_once = min(max(memory_bytes // 8 // partition_bytes, 1), _MOST_AT_ONCE)
     with contextlib.ExitStack() as stack:
         ends, entries, lists = (
             stack.enter_context(checked_writer(index_path(directory, name)))
@@ -297,14 +305,24 @@ def _id_hashes(segment: Segment, canonical: Canonical | None, threads: int) -> A
         columns = sketcher.sketch_batch(ids, "text", threads).columns
         found[at : at + len(ids)] = columns.content[:, 0]
         at += len(ids)
+        segment.release()
+    return found
+
+
+def _content_hashes(segment: Segment) -> npt.NDArray[np.uint64]:
+    """First halves of the hashes of all documents' bytes."""
+    found = np.empty(len(segment), np.uint64)
+    for begin, hashes in segment.hash_pieces("content"):
+        found[begin : begin + len(hashes)] = hashes[:, 0]
     return found
 
 
 def _write_hashes(directory: Path, name: str, hashes: npt.NDArray[np.uint64]) -> None:
-    order = np.argsort(hashes, kind="stable")
+    order = np.argsort(hashes, kind="stable").astype("<u4")
     with checked_writer(index_path(directory, name)) as file:
-        file.write(hashes[order].astype("<u8"))
-        file.write(order.astype("<u4"))
+        for begin in range(0, len(order), _WRITTEN_ROWS):
+            file.write(hashes[order[begin : begin + _WRITTEN_ROWS]].astype("<u8"))
+        file.write(order)
 
 
 def _write(directory: Path, name: str, values: npt.NDArray[Any]) -> None:

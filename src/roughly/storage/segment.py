@@ -13,6 +13,7 @@ any thread may read it.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,12 @@ class Segment:
         counts: npt.NDArray[np.uint32] = np.diff(lists.offsets.to_numpy()).astype(np.uint32)
         return counts
 
+    def kept_pieces(self) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
+        """The same of all parts, each with its first row."""
+        for part in range(self.parts):
+            yield part * self.part_rows, self.kept(part)
+            self._file("sketches", part).release()
+
     def sketches_of(self, part: int, rows: Offsets) -> list[Values]:
         """The elements of some sketches of a part, in place; only these are checked."""
         file = self._file("sketches", part)
@@ -166,13 +173,17 @@ class Segment:
     def hashes(self, name: str) -> npt.NDArray[np.uint64]:
         """Of all documents, in memory: the two halves of the equivalence hash of the `content`, of
         the `canonical` form, or of the `sketch`."""
-        name = "sketch_hash" if name == "sketch" else name
         found = np.empty((self._rows, 2), np.uint64)
-        for part in range(self.parts):
-            begin, end = self.rows(part)
-            found[begin:end] = self.part_array(part, name)
-            self._file(_KIND[name], part).release()
+        for begin, hashes in self.hash_pieces(name):
+            found[begin : begin + len(hashes)] = hashes
         return found
+
+    def hash_pieces(self, name: str) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """The same part by part, each with its first row; in place until the next one."""
+        name = "sketch_hash" if name == "sketch" else name
+        for part in range(self.parts):
+            yield part * self.part_rows, self.part_array(part, name)
+            self._file(_KIND[name], part).release()
 
     def rows_hashed(self, name: str, wanted: Values) -> Offsets:
         """Rows whose hash in a column has one of these for its first half, ascending."""

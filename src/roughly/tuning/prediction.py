@@ -1,6 +1,6 @@
 """What other sketches would cost and tell: bytes, and how wide an interval to expect.
 
-Predicted from the documents' sizes alone. A sketch adaptive:T keeps every 2^i-th shingle, by chance,
+Predicted from the documents' sizes alone. A sketch adaptive:T keeps one shingle in 2^i, by chance,
 i so that T to 2T are left; two documents of n shingles that resemble at r have 2n / (1 + r)
 different ones, of which as large a part is seen.
 """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Rows = npt.NDArray[np.int64]
 
 # Text that is read, and shingled, at once: a window's, as it stands in its file.
-_BATCH_BYTES = 3 << 22
+_BATCH_BYTES = 3 << 21
 
 
 class Texts(Protocol):

@@ -7,7 +7,7 @@ that most documents are read once for all their partners.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from roughly.verification.contents import Texts
 
 Rows = npt.NDArray[np.int64]
+Sizes = npt.NDArray[np.integer[Any]]
 
 # Their shingles take about as much again and half of it; two windows are in memory.
-WINDOW_BYTES = 1 << 23
+WINDOW_BYTES = 1 << 22
 
 
 class Window(NamedTuple):
@@ -35,12 +36,12 @@ class Window(NamedTuple):
     batches: list[pa.RecordBatch]  # content and html
 
 
-def windows(contents: Texts, a: Rows, b: Rows, size: npt.NDArray[np.int64]) -> Iterator[Window]:
+def windows(contents: Texts, a: Rows, b: Rows, size: Sizes) -> Iterator[Window]:
     """All pairs of rows a and b; `size` has the bytes of every row's text."""
     return read_ahead(_windows(contents, a, b, size), 1)
 
 
-def _windows(contents: Texts, a: Rows, b: Rows, size: npt.NDArray[np.int64]) -> Iterator[Window]:
+def _windows(contents: Texts, a: Rows, b: Rows, size: Sizes) -> Iterator[Window]:
     order = np.lexsort((b, a, _groups(a, b)))
     rows = np.column_stack((a[order], b[order])).ravel()
     fresh = np.zeros(len(rows), np.int64)  # bytes of a document where it comes first

@@ -31,6 +31,7 @@ from roughly.web.channel import (
     ERROR,
     NAMED,
     READY,
+    ROW,
     SEEN,
     Failure,
     Frames,
@@ -46,6 +47,8 @@ _READ_BYTES = 1 << 20
 _SYNC_SECONDS = 5.0  # what a power loss may take of `seen`, at most
 _ADDITIONS = 16  # that wait; more are refused
 _DEFAULT_DISTANCE = 3
+_FEW = 4
+_NO_MATCH = (-1, 0, 65)
 
 
 class _Connection:
@@ -187,8 +190,12 @@ class Writer:
 
     def _decide(self, questions: list[_Question]) -> None:
         """Answers all of them in the order they came."""
-        asked = np.concatenate([each.simhashes for each in questions])
         named = any(each.names is not None for each in questions)
+        if not named and sum(len(each.simhashes) for each in questions) <= _FEW:
+            for each in questions:
+                self._decide_few(each)
+            return
+        asked = np.concatenate([each.simhashes for each in questions])
         first = len(self._index) if named else 0
         try:
             positions, simhashes, distances = self._index.match_or_add(asked)
@@ -211,6 +218,19 @@ class Writer:
             else:
                 self._send(each.connection, frame(SEEN, each.number, payload))
             begin = end
+
+    def _decide_few(self, question: _Question) -> None:
+        """The same one by one: arrays cost more than a few simhashes."""
+        rows = []
+        try:
+            for simhash in question.simhashes.tolist():
+                match = self._index.seen(simhash)
+                self._unsynced = self._unsynced or match is None
+                rows.append(ROW.pack(*(_NO_MATCH if match is None else match)))
+        except (OSError, RoughlyError) as error:
+            self._fail(question.connection, question.number, _failure(error))
+            return
+        self._send(question.connection, frame(SEEN, question.number, b"".join(rows)))
 
     def _named(
         self, questions: list[_Question], asked: Any, rows: Any, first: int
