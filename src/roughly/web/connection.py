@@ -23,7 +23,7 @@ def connection_class(limits: Limits) -> type[HttpToolsProtocol]:
     """The protocol of a service with these limits."""
 
     class Connection(HttpToolsProtocol):
-        head_bytes = 0  # of a request that has begun, so far
+        head_bytes = 0  # that came and were neither a whole head nor a piece of a body
         idle_since = 0.0  # when it was opened, or its last answer was complete
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -33,23 +33,31 @@ def connection_class(limits: Limits) -> type[HttpToolsProtocol]:
                 self.refuse(HttpError("busy", f"connections: more than {limits.connections}"))
 
         def data_received(self, data: bytes) -> None:
+            self.head_bytes += len(data)
             super().data_received(data)
-            if self.head_bytes >= 0:
-                self.head_bytes += len(data)
-                if self.head_bytes > limits.head_bytes:
-                    self.refuse(
-                        HttpError(
-                            "headers_too_large",
-                            f"headers: too large: more than {limits.head_bytes:,} bytes",
-                        )
+            if self.head_bytes > limits.head_bytes:
+                self.refuse(
+                    HttpError(
+                        "headers_too_large",
+                        f"headers: too large: more than {limits.head_bytes:,} bytes",
                     )
+                )
 
         def on_headers_complete(self) -> None:
-            self.head_bytes = -1
+            self.head_bytes = 0
             super().on_headers_complete()
+            # Trailers, which come behind a body, are no headers: nobody reads this list.
+            self.headers = []
+
+        def on_body(self, body: bytes) -> None:
+            self.head_bytes = 0
+            super().on_body(body)
+
+        def on_message_complete(self) -> None:
+            self.head_bytes = 0
+            super().on_message_complete()
 
         def on_response_complete(self) -> None:
-            self.head_bytes = 0
             self.idle_since = self.loop.time()
             super().on_response_complete()
 
