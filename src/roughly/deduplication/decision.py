@@ -106,6 +106,8 @@ def decide(
         if equivalent.all():
             break
         apart = np.union1d(apart, groups.members[~equivalent])
+    pool.release()
+    give_back_memory()  # that of the texts
     place = groups.representatives.astype(np.uint32)
     last = place.copy()
     # Members are ascending, so of several the last one is written last.

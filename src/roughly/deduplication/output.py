@@ -317,5 +317,6 @@ def _ranges(documents: Documents, removals: Removals, columns: Columns) -> list[
         columns.numbers(name, removals.removed).astype(np.int64)
         for name in ("source", "begin", "end")
     )
+    columns.release()
     edges = np.searchsorted(source, np.arange(len(documents.sources) + 1))
     return [removed_ranges(begin[a:b], end[a:b]) for a, b in itertools.pairwise(edges.tolist())]

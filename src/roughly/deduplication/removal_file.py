@@ -74,6 +74,7 @@ def removal_tables(
             found.append(pa.array(distance, mask=distance == NO_SIMHASH))
         if corpus is not None:
             found.append(_PLACES.take(pa.array(removals.in_corpus[part].astype(np.int8))))
+        columns.release()
         yield pa.table(found, schema=schema)
 
 
@@ -90,6 +91,7 @@ def count_sites(
         equal = pc.equal(one, two)
         same += equal.true_count
         cross += equal.false_count
+        columns.release()
     return same, cross
 
 

@@ -27,6 +27,7 @@ from roughly.deduplication.removal_file import (
 )
 from roughly.documents.file import Document
 from roughly.errors import ParameterError
+from roughly.pipeline import give_back_memory
 from roughly.verification.column import Columns
 
 if TYPE_CHECKING:
@@ -214,6 +215,7 @@ class Deduplicated:
         """The same, to where it was planned before the documents were read."""
         from roughly.deduplication.output import write_output
 
+        give_back_memory()  # what the decisions took
         lines = removal_lines(self._removals, self._columns, self._corpus_columns)
         write_output(self._documents, self._removals, self._columns, lines, output, progress)
 

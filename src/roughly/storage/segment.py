@@ -209,7 +209,11 @@ class Segment:
 
     def column(self, name: str) -> pa.ChunkedArray:
         """A column of all documents, a chunk a part."""
-        chunks = [self.part_column(part, name) for part in range(self.parts)]
+        chunks = []
+        for part in range(self.parts):
+            chunks.append(self.part_column(part, name))
+            # All of it was read, to check it; pages that are looked at come back.
+            self._file(_KIND[name], part).release()
         return pa.chunked_array(chunks, column_type(name))
 
     def part_column(self, part: int, name: str) -> pa.Array:

@@ -59,3 +59,7 @@ class Columns:
             chosen = part == number
             found[chosen] = chunks[number][inside[chosen]]
         return found
+
+    def release(self) -> None:
+        """Takes what was read out of this process's memory."""
+        self._segment.release()

@@ -113,9 +113,10 @@ class Contents:
         self._file.release()
 
     def _places(self, rows: Rows) -> Places:
-        columns = (
+        columns = [
             self._columns.numbers(name, rows) for name in ("source", "position", "begin", "end")
-        )
+        ]
+        self._columns.release()
         return Places(*columns)
 
 
