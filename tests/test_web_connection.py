@@ -176,6 +176,21 @@ def test_clients_that_wait_for_leave_send_nothing_in_vain(running: Service) -> N
     assert (status, code(body)) == (413, "too_large")
 
 
+def test_clients_that_take_no_answers(running: Service) -> None:
+    host, port = running.address.removeprefix("http://").split(":")
+    with socket.socket() as opened:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        opened.connect((host, int(port)))
+        ask = b"GET /static/style.css HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        opened.sendall(ask * 5000)  # far more than the system keeps for us
+        end = time.monotonic() + 60
+        with contextlib.suppress(ConnectionError):
+            while time.monotonic() < end:
+                opened.send(b"\r\n")
+                time.sleep(0.2)
+            raise AssertionError("it waits for ever")
+
+
 def test_clients_that_go_away(running: Service) -> None:
     head = (
         b"POST /api/seen HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
