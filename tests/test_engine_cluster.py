@@ -151,13 +151,21 @@ def test_without_java_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None
         spark.open_session("local[1]")
 
 
-def test_ids_must_be_unique(spark_session: Any) -> None:
+def test_ids_must_be_unique(tmp_path: Path, spark_session: Any) -> None:
     from roughly import spark
     from tests.engine import frame_of
 
     frame = frame_of(spark_session, [{"id": "a", "text": "x"}, {"id": "a", "text": "y"}])
+    run = f"file://{tmp_path}/run"
     with pytest.raises(spark.SparkError, match="ids: not unique: 'a' stands for 2"):
-        spark.cluster(frame)
+        spark.cluster(frame, checkpoint=run)
+    nameless = frame_of(spark_session, [{"id": None, "text": "x"}, {"id": "b", "text": "y"}])
+    with pytest.raises(spark.SparkError, match="ids: not unique: None stands for 1"):
+        spark.cluster(nameless, checkpoint=run)
+    # Nothing of the wrong documents is taken over.
+    right = frame_of(spark_session, [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}])
+    rows = spark.cluster(right, checkpoint=run).documents().collect()
+    assert {row["id"] for row in rows} == {"a", "b"}
     with pytest.raises(ParameterError, match="no column 'body'"):
         spark.cluster(frame, text_field="body")
 
