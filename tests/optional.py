@@ -15,6 +15,7 @@ import pytest
 PARTS = {
     "browser": "install Debian's chromium and run make test-all, which installs its driver",
     "java": "install Debian's openjdk-17-jre-headless",
+    "schemathesis": "run make test-all, which installs it",
     "scrapy": "run make test-all, which installs it",
     "spark": "run make test-all, which installs it",
     "truth": "set ROUGHLY_TRUTH to the folder of labelled data",

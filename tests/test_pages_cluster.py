@@ -13,7 +13,7 @@ from tests.web_page import data, html
 
 # 44 words are 40 shingles of five.
 WORDS = [f"w{number}" for number in range(44)]
-PATH = "/cluster/{id:int}"
+PATH = "/cluster/{id}"
 
 
 def text(changed: int = 0, at: str = "end") -> str:

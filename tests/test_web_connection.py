@@ -1,6 +1,7 @@
 """Clients that misbehave: what is malformed, too large, too slow or cut off, over real sockets. The
 service tells them what is wrong where it can, and serves everybody else."""
 
+import contextlib
 import json
 import socket
 import time
@@ -74,14 +75,53 @@ def test_what_is_no_http(running: Service, sent: bytes) -> None:
 def test_headers_without_end(running: Service) -> None:
     with connected(running) as opened:
         opened.sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ")
-        try:
+        # What it says may be lost with the connection, if it closes while this still sends.
+        with contextlib.suppress(ConnectionError):
             for _ in range(100):
                 opened.sendall(b"x" * 10_000)
-        except (BrokenPipeError, ConnectionResetError):
-            pass
-        else:
             status, _, body = answered(opened)
             assert (status, code(body)) == (431, "headers_too_large")
+    with connected(running) as opened:
+        opened.sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * (65 << 10))
+        status, _, body = answered(opened)
+    assert (status, code(body)) == (431, "headers_too_large")
+
+
+_CHUNKED = (
+    b"POST /api/find HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\nf\r\n" + b'{"content":"x"}' + b"\r\n0\r\n"
+)
+
+
+def test_what_comes_behind_a_body_is_no_header(running: Service) -> None:
+    with connected(running) as opened:
+        opened.sendall(_CHUNKED + b"Host: evil.example\r\nContent-Encoding: gzip\r\n\r\n")
+        status, _, body = answered(opened)
+    assert status == 200, body
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        _CHUNKED,  # trailers
+        _CHUNKED + b"X: ",  # one trailer
+        _CHUNKED[: -len(b"0\r\n")] + b"1;",  # an extension of a chunk
+    ],
+    ids=["trailers", "a trailer", "an extension"],
+)
+def test_what_comes_behind_a_body_has_a_bound(running: Service, begin: bytes) -> None:
+    with connected(running) as opened:
+        opened.sendall(begin)
+        data = b""
+        with contextlib.suppress(ConnectionError):
+            for _ in range(10_000):  # 160 MB
+                opened.sendall(b"X: y\r\n" * 2730 if begin == _CHUNKED else b"y" * 16_384)
+            raise AssertionError("it takes everything")
+        # What it said may have been lost with the connection.
+        with contextlib.suppress(ConnectionError):
+            while piece := opened.recv(1 << 16):
+                data += piece
+    assert not data or b" 431 " in data
 
 
 def test_headers_that_come_too_slowly(running: Service) -> None:
@@ -134,6 +174,21 @@ def test_clients_that_wait_for_leave_send_nothing_in_vain(running: Service) -> N
         )
         status, _, body = answered(opened)
     assert (status, code(body)) == (413, "too_large")
+
+
+def test_clients_that_take_no_answers(running: Service) -> None:
+    host, port = running.address.removeprefix("http://").split(":")
+    with socket.socket() as opened:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        opened.connect((host, int(port)))
+        ask = b"GET /static/style.css HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        opened.sendall(ask * 5000)  # far more than the system keeps for us
+        end = time.monotonic() + 60
+        with contextlib.suppress(ConnectionError):
+            while time.monotonic() < end:
+                opened.send(b"\r\n")
+                time.sleep(0.2)
+            raise AssertionError("it waits for ever")
 
 
 def test_clients_that_go_away(running: Service) -> None:

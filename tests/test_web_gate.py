@@ -53,6 +53,9 @@ def problem(answer: Any) -> tuple[int, str]:
         ("localhost.evil.example", 421),
         ("127.0.0.1.evil.example", 421),
         ("search.example@evil.example", 421),
+        ("localhost:evil.example", 421),
+        ("[::1]evil.example", 421),
+        ("[localhost]", 421),
         ("", 421),
     ],
 )
@@ -82,9 +85,10 @@ def test_writing_needs_the_token(client: InProcess, app: Gate, tmp_path: Path) -
             assert problem(found) == (401, "unauthorised")
             assert found.headers["www-authenticate"] == "Bearer"
         # With it: the writer is asked, which is not there.
-        right = {"authorization": f"Bearer {TOKEN}"}
-        found = client.post(path, json={"documents": []}, headers=right)
-        assert problem(found) == (503, "busy")
+        for scheme in ("bearer", "Bearer"):
+            right = {"authorization": f"{scheme} {TOKEN}"}
+            found = client.post(path, json={"documents": []}, headers=right)
+            assert problem(found) == (503, "busy")
         assert found.headers["retry-after"] == "1"
     readers = InProcess(create_app(make_corpus(tmp_path / "w.roughly")))
     for given in ("", f"Bearer {TOKEN}"):

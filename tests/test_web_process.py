@@ -196,6 +196,10 @@ def test_what_cannot_be_served_is_told(corpus: Path, tmp_path: Path) -> None:
     status, told = serve_output(str(tmp_path / "nothing"), "--port", "0")
     assert status == 2 and "no corpus: there is no corpus.json" in told
     assert "Traceback" not in told
+    (tmp_path / "pages.jsonl").write_text("{}")
+    status, told = serve_output(str(tmp_path / "pages.jsonl"), "--port", "0")
+    assert status == 2 and "no corpus: it is a file, wanted a directory" in told
+    assert "Traceback" not in told
     status, told = serve_output(str(corpus), "--host", "0.0.0.0", "--port", "0")
     assert status == 2 and "--host: not without a token: 0.0.0.0" in told
     with socket.socket() as taken:

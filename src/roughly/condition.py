@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from roughly import _core
 from roughly.errors import MismatchError, ParameterError
-from roughly.parameters import check_integer
+from roughly.parameters import check_integer, exact_ratio
 from roughly.simhashing.parameters import SimhashParameters
 from roughly.simhashing.simhasher import Simhasher
 from roughly.url import host_of
@@ -129,24 +129,10 @@ def make_condition(
     return Condition(
         method,
         check_integer("distance", DISTANCE if distance is None else distance, 0, LARGEST_DISTANCE),
-        _ratio(size_ratio),
+        None if size_ratio is None else exact_ratio("size ratio", size_ratio, 31),
         within,
         None if method == "shingles" else simhasher.parameters,
     )
-
-
-def _ratio(value: float | str | Fraction | None) -> Fraction | None:
-    if value is None:
-        return None
-    try:
-        ratio = Fraction(str(value)).limit_denominator((1 << 31) - 1)
-    except (ValueError, ZeroDivisionError):
-        ratio = Fraction(0)
-    if not 0 < ratio <= 1:
-        raise ParameterError(
-            f"size ratio: out of range: {value!r}, wanted more than 0 and at most 1"
-        )
-    return ratio
 
 
 @dataclass(frozen=True, slots=True)

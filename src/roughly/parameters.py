@@ -6,9 +6,12 @@ import operator
 import os
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from roughly.errors import ParameterError
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 ALGORITHM_VERSION = 1
 
@@ -85,6 +88,28 @@ def threads_or_all(threads: int | None) -> int:
     return os.cpu_count() or 1
 
 
+# A number with a longer exponent would be written out before it is found to be out of range.
+_EXPONENT = re.compile(r"e[+-]?[\d_]{4}", re.I)
+_SHOWN = 80
+
+
+def exact_ratio(name: str, value: float | str | Fraction, bits: int = 32) -> Fraction:
+    """A threshold without rounding, 0.7 is 7/10; both its parts have at most so many bits."""
+    from fractions import Fraction  # not for who only sketches
+
+    try:
+        text = str(value)
+        ratio = Fraction(0) if _EXPONENT.search(text) else Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        ratio = Fraction(0)
+    ratio = ratio.limit_denominator((1 << bits) - 1)
+    if not 0 < ratio <= 1:
+        raise ParameterError(
+            f"{name}: out of range: {repr(value)[:_SHOWN]}, wanted more than 0 and at most 1"
+        )
+    return ratio
+
+
 # With less the phases would spend their time on moving partitions.
 LEAST_MEMORY = 512 << 20
 
@@ -113,7 +138,9 @@ def size_in_bytes(name: str, size: int | str) -> int:
 
 def _bytes_of(size: int | str) -> int:
     """0 for what is no size."""
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?\s*", str(size), re.I)
+    found = re.fullmatch(
+        r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([KMGT]?)(?:i?B)?\s*", str(size), re.I
+    )
     return int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
 
 

@@ -8,6 +8,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from roughly.errors import ParameterError
+from roughly.parameters import exact_ratio
 
 if TYPE_CHECKING:
     from roughly.condition import Condition
@@ -250,14 +251,10 @@ def seed(text: str) -> int:
 
 def ratio(text: str) -> str:
     """A threshold, kept as it was written: 0.7 is 7/10."""
-    from fractions import Fraction
-
     try:
-        inside = 0 < Fraction(text) <= 1
-    except (ValueError, ZeroDivisionError):
-        inside = False
-    if not inside:
+        exact_ratio("share", text)
+    except ParameterError:
         raise argparse.ArgumentTypeError(
             f"not a share: {text!r}, wanted more than 0 and at most 1, as 0.7"
-        )
+        ) from None
     return text

@@ -21,7 +21,7 @@ other programs add to the corpus are there with the next request."""
 EPILOG = """\
 examples:
   roughly serve web.roughly
-  ROUGHLY_TOKEN=$(openssl rand -hex 20) roughly serve web.roughly --workers 2
+  openssl rand -hex 20 > token.txt && roughly serve web.roughly --token-file token.txt
   roughly serve web.roughly --host 0.0.0.0 --token-file token.txt --allow-host search.example
 
 The token is better given in the environment (ROUGHLY_TOKEN) or in a file: other users

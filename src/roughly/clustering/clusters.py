@@ -24,13 +24,13 @@ from roughly.clustering.comparable import attributes_for
 from roughly.clustering.equivalence import KINDS, Positions
 from roughly.clustering.forest import NO_PAIRS
 from roughly.clustering.outcome import Outcome, reaching, read_pairs
-from roughly.clustering.settings import Settings, bits_threshold, exact_ratio
+from roughly.clustering.settings import Settings, bits_threshold
 from roughly.clustering.site import SitePairs, count_by_cluster, same_site, site_numbers
 from roughly.clustering.sketches import PairTable, Sketches, steps
 from roughly.clustering.star import stars
 from roughly.condition import LARGEST_DISTANCE, NO_SIMHASH, SIMHASH_BITS, Attributes
 from roughly.errors import ParameterError
-from roughly.parameters import check_integer
+from roughly.parameters import check_integer, exact_ratio
 from roughly.verification.column import Columns
 
 if TYPE_CHECKING:

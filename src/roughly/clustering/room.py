@@ -29,5 +29,5 @@ def check_room(memory_bytes: int, documents: int, document_bytes: int = CLUSTERI
         raise ParameterError(
             f"memory: not enough for {documents:,} documents: {memory_bytes >> 20:,} MiB, wanted"
             f" {wanted:,} MiB or more",
-            hint=f"allow more with --memory {wanted}M; what has been read need not be read again",
+            hint=f"allow more with --memory {wanted}M",
         )

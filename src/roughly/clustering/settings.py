@@ -9,7 +9,7 @@ from typing import Any, Literal
 from roughly.clustering.join import MassRule
 from roughly.condition import NO_CONDITION, SIMHASH_BITS, Condition, make_condition
 from roughly.errors import ParameterError
-from roughly.parameters import Parameters
+from roughly.parameters import Parameters, exact_ratio
 from roughly.simhashing.simhasher import Simhasher
 from roughly.sketcher import Preset, preset_named
 
@@ -23,18 +23,6 @@ _FLOOR_BELOW = Fraction(1, 10)
 
 # The 1997 paper ignores shingles that more documents have.
 CUT_OFF = 1000
-
-
-def exact_ratio(name: str, value: Threshold) -> Fraction:
-    """A threshold without rounding: 0.7 is 7/10."""
-    try:
-        ratio = value if isinstance(value, Fraction) else Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        ratio = Fraction(0)
-    ratio = ratio.limit_denominator((1 << 32) - 1)
-    if not 0 < ratio <= 1:
-        raise ParameterError(f"{name}: out of range: {value!r}, wanted more than 0 and at most 1")
-    return ratio
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from roughly.clustering.settings import exact_ratio
 from roughly.clustering.sketches import Sketches
 from roughly.corpus.evidence import sketches_of
 from roughly.errors import DocumentError
+from roughly.parameters import exact_ratio
 from roughly.sketcher import Sketcher
 
 if TYPE_CHECKING:

@@ -290,7 +290,8 @@ class CandidateFinder:
         if self._pairs > room:
             raise ParameterError(
                 f"memory: not enough for the pairs to look at: {self._pairs:,} or more reach"
-                f" {float(floor):g}, room for {room:,} in {self._memory_bytes >> 20:,} MiB",
+                f" {float(floor):g}, room for {room:,} in the {self._memory_bytes >> 20:,} MiB that"
+                " the documents leave",
                 hint="allow more memory (--memory), or choose another threshold"
                 + ("" if self._rule.estimate else "; --estimate looks at fewer"),
             )

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from roughly.clustering.settings import bits_threshold, exact_ratio
+from roughly.clustering.settings import bits_threshold
 from roughly.condition import NO_CONDITION, Condition
 from roughly.errors import ParameterError
+from roughly.parameters import exact_ratio
 
 if TYPE_CHECKING:
     from roughly.parameters import Parameters

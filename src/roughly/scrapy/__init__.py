@@ -10,8 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from roughly.scrapy.middleware import NearDuplicate, NearDuplicateMiddleware
-from roughly.scrapy.service import ServiceMiddleware
+try:
+    from roughly.scrapy.middleware import NearDuplicate, NearDuplicateMiddleware
+    from roughly.scrapy.service import ServiceMiddleware
+except ModuleNotFoundError as error:
+    if error.name != "scrapy":
+        raise
+    raise ImportError("roughly.scrapy: needs Scrapy: pip install 'roughly[scrapy]'") from error
 
 __all__ = ["NearDuplicate", "NearDuplicateMiddleware", "NearDuplicates"]
 

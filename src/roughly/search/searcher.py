@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.errors import MismatchError, ParameterError
-from roughly.parameters import Parameters, threads_or_all
+from roughly.parameters import Parameters, exact_ratio, threads_or_all
 from roughly.storage.segment_index import MAPPED_BYTES, Level, SegmentIndex, reading
 
 if TYPE_CHECKING:
@@ -326,11 +326,5 @@ def check_searchable(parameters: Parameters, containment: bool) -> None:
 @lru_cache
 def ratio(name: str, value: Threshold) -> tuple[int, int]:
     """A threshold without rounding: 0.7 is 7/10."""
-    try:
-        found = value if isinstance(value, Fraction) else Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        found = Fraction(0)
-    found = found.limit_denominator((1 << 32) - 1)
-    if not 0 < found <= 1:
-        raise ParameterError(f"{name}: out of range: {value!r}, wanted more than 0 and at most 1")
+    found = exact_ratio(name, value)
     return found.numerator, found.denominator

@@ -11,6 +11,7 @@ import asyncio
 import hmac
 import ipaddress
 import logging
+import re
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -52,6 +53,7 @@ JSON_HEADERS = [
     (b"cache-control", b"no-store"),
     (b"content-type", b"application/json"),
 ]
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:@]+))(?::[0-9]{0,5})?")
 # Hosts that were looked at and found right; names come from clients, so not without bound.
 _REMEMBERED = 64
 
@@ -145,8 +147,8 @@ class Gate:
 
     def _check_host(self, host: bytes) -> None:
         """A name that somebody else's DNS gives to this machine is not ours; an address is."""
-        name = host.decode("latin-1").lower()
-        name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
+        found = _HOST.fullmatch(host.decode("latin-1").lower())
+        name = "" if found is None else found[1] or found[2]
         try:
             ipaddress.ip_address(name)
         except ValueError:
@@ -169,7 +171,8 @@ class Gate:
                 "start it with: roughly serve CORPUS --token TOKEN",
             )
         given = headers.get(b"authorization")
-        if given is None or not hmac.compare_digest(given, self._bearer):
+        # The scheme is written in any case; the token is not.
+        if given is None or not hmac.compare_digest(given[:7].title() + given[7:], self._bearer):
             raise HttpError(
                 "unauthorised",
                 "authorization: " + ("missing" if given is None else "not the right token"),

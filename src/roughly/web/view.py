@@ -96,7 +96,7 @@ class Views:
         """Tells one manifest from another: each is a new file."""
         try:
             found = os.stat(self.path / MANIFEST)
-        except FileNotFoundError:
+        except OSError:
             return 0, 0, 0  # opening it says what is there instead
         return found.st_mtime_ns, found.st_ino, found.st_size
 

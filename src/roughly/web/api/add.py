@@ -39,7 +39,7 @@ class NewDocument(msgspec.Struct, forbid_unknown_fields=True):
 class AddRequest(Asked):
     """Documents, and the date of those that have none."""
 
-    documents: list[NewDocument]
+    documents: Annotated[list[NewDocument], msgspec.Meta(min_length=1)]
     date: str | None = None
     content_type: ContentType = "auto"
 
@@ -85,10 +85,12 @@ class Add:
     def _question(self, body: bytes, gate: Gate) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Documents and options, as `Corpus.add` takes them."""
         asked: AddRequest = decoded(self._decoder, body)
-        if not 0 < len(asked.documents) <= gate.limits.batch:
+        if len(asked.documents) > gate.limits.batch:
             raise HttpError(
-                "bad_request",
-                f"documents: {len(asked.documents):,} of them, wanted 1 to {gate.limits.batch:,}",
+                "too_large",
+                f"documents: too many: {len(asked.documents):,}, wanted at most"
+                f" {gate.limits.batch:,}",
+                "send them in several requests",
             )
         try:
             date = checked_date(asked.date)

@@ -217,4 +217,4 @@ def wanted_one(**given: object) -> None:
 
 def _told(error: Exception) -> str:
     text = str(error)
-    return text[:1].lower() + text[1:]
+    return text if text.startswith("JSON") else text[:1].lower() + text[1:]

@@ -87,6 +87,11 @@ def _operation(
                 }
             }
         found["requestBody"] = {"required": True, "content": bodies}
+        if endpoint.content is not None:
+            found["requestBody"]["description"] = (
+                f"JSON; or a document as it is, in the place of {endpoint.content}: other fields"
+                " then stand in the query string"
+            )
     if endpoint.write:
         codes += _OF_TOKEN
         found["security"] = [{"token": []}]

@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from roughly.clustering.clusters import KIND_NAMES
+from roughly.documents.file import printable
 from roughly.errors import NotFoundError
 from roughly.report.figure import decimal, percent
-from roughly.report.markup import escaped, line, name
+from roughly.report.markup import escaped, name
 from roughly.report.verdict import plural, share
 from roughly.web.pages import graph
 from roughly.web.pages.compare import compared, named
@@ -41,7 +42,7 @@ def data(view: View, query: Query) -> Data:
     state = state_of(view)
     cut = state.cut(query.get("threshold"), query.get("distance"))
     if "id" in query.path:
-        number = int(query.path["id"])
+        number = _whole(str(query.path["id"]))
     else:
         url = query.get("url")
         if not url:
@@ -74,6 +75,11 @@ def data(view: View, query: Query) -> Data:
         "pair": _pair(state, a, b),
         "text_kept": state.corpus.collection.has_text,
     }
+
+
+def _whole(text: str) -> int:
+    """A number as addresses have it; -1 for what is none, or larger than all of them."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else -1
 
 
 def _links(cut: Cut, members: Numbers) -> tuple[Numbers, np.typing.NDArray[np.float64]]:
@@ -109,10 +115,11 @@ def _chosen(
         value = query.get(key)
         if not value:
             return usual
-        position = state.position(int(value)) if value.isascii() and value.isdigit() else -1
+        row = _whole(value)
+        position = -1 if row < 0 else state.position(row)
         if position < 0 or cut.first[position] != members[0]:
             raise NotFoundError(
-                f"{key}: no member of this cluster: {line(value, 40)}, wanted a document's row"
+                f"{key}: no member of this cluster: {printable(value[:40])}, wanted its row"
             )
         return position
 
@@ -389,5 +396,5 @@ def _pair_section(data: Data) -> str:
     )
 
 
-CLUSTER = Page("/cluster/{id:int}", data, html)
+CLUSTER = Page("/cluster/{id}", data, html)
 CLUSTER_OF = Page("/cluster", data, html)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from roughly.corpus.finding import documents_named
-from roughly.documents.file import Document, document, is_html
+from roughly.documents.file import Document, document, is_html, printable
 from roughly.errors import NotFoundError, ParameterError
-from roughly.report.markup import escaped, line
+from roughly.report.markup import escaped
 from roughly.web.pages.layout import address, frame
 from roughly.web.pages.page import Data, Page, Query, View
 from roughly.web.pages.side_by_side import section, side_by_side
@@ -68,7 +68,7 @@ def named(corpus: Corpus, name: str, date: str = "") -> NamedDocument:
     found = [each for each in found if each.id == name] or found
     if not found:
         raise NotFoundError(
-            f"{line(name, 400)}: not in the corpus: no document has this URL",
+            f"{printable(name[:400])}: not in the corpus: no document has this URL",
             hint="paste its text instead",
         )
     if date:
@@ -78,7 +78,7 @@ def named(corpus: Corpus, name: str, date: str = "") -> NamedDocument:
         found = same or [each for each in found if (each.date or "undated").startswith(date)]
         if not found:
             raise NotFoundError(
-                f"{line(name, 400)}: not in the corpus at that date: {line(date, 40)}",
+                f"{printable(name[:400])}: not in the corpus at that date: {printable(date[:40])}",
                 hint=f"it is there at {', '.join(dates[:20])}",
             )
     return found[-1]

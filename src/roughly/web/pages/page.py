@@ -82,7 +82,7 @@ class Elsewhere:
 class Page:
     """One page of the service."""
 
-    path: str  # as Starlette writes it, such as "/cluster/{id:int}"
+    path: str  # as Starlette writes it, such as "/cluster/{id}"
     data: Callable[[View, Query], Data | File | Elsewhere]
     html: Callable[[Data], str]
     methods: tuple[str, ...] = ("GET",)

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from roughly import _core
 from roughly.comparison import Comparison, compare
+from roughly.documents.file import Document, printable
 from roughly.errors import ParameterError
 from roughly.report.figure import size
 from roughly.report.marked_text import Piece, covered, pieces, shown_passages
-from roughly.report.markup import escaped, line
+from roughly.report.markup import escaped
 from roughly.report.reading import Reading, reading
 from roughly.report.verdict import plural, share, verdict
 from roughly.sketcher import Sketcher
 from roughly.web.pages.layout import document_link
 
 if TYPE_CHECKING:
-    from roughly.documents.file import Document
     from roughly.parameters import Parameters
 
 Data = dict[str, Any]
@@ -42,7 +42,7 @@ def side_by_side(
     for document in (a, b):
         if len(document.text_utf8) > MOST_BYTES:
             raise ParameterError(
-                f"{line(document.id, 200)}: too long to be compared here: "
+                f"{printable(document.id[:200])}: too long to be compared here: "
                 f"{size(len(document.text_utf8))}, wanted {size(MOST_BYTES)} or less",
                 hint="compare files of any length with: roughly compare A B",
             )
