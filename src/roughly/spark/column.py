@@ -21,7 +21,9 @@ Offsets = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int64]
 
 
-def number_column(batch: pa.RecordBatch, name: str, kind: type = np.int64) -> npt.NDArray[Any]:
+def number_column(
+    batch: pa.RecordBatch | pa.Table, name: str, kind: type = np.int64
+) -> npt.NDArray[Any]:
     """A column of numbers without nulls."""
     return np.ascontiguousarray(batch.column(name).to_numpy(zero_copy_only=False)).astype(
         kind, copy=False
