@@ -16,6 +16,7 @@ from typing import Any
 
 from roughly import Sketcher
 from roughly.spark.checkpoint import Checkpoints
+from roughly.spark.clustering import Sizes
 from roughly.spark.session import open_session
 from tests.engine import SMALL, spark_answer
 
@@ -88,7 +89,9 @@ def main() -> None:
         killer.install()
     texts = json.loads(Path(documents).read_text())
     sketcher = Sketcher(select="adaptive:100")
-    found = spark_answer(session, texts, sketcher, threshold=0.7, checkpoint=checkpoint)
+    found = spark_answer(
+        session, texts, sketcher, threshold=0.7, checkpoint=checkpoint, sizes=Sizes(alone=0)
+    )
     Path(answer).write_text(json.dumps(vars(found)))
     print(json.dumps(killer.killed))
     session.stop()

@@ -27,6 +27,9 @@ __all__ = ["spark_session"]
 
 Document = dict[str, Any]
 
+# However few the documents are, no task has all of them.
+DIVIDED = Sizes(alone=0)
+
 
 def collection(seed: int, count: int) -> list[Document]:
     """Stretches of many lengths, so of many levels, edited, cut and copied."""
@@ -51,7 +54,7 @@ def named(expected: Expected, pairs: list[tuple[int, int, int, int]]) -> list[tu
     return sorted((ids[a], ids[b], common, sampled) for a, b, common, sampled in pairs)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", [*ENGINES, "spark, divided"])
 @pytest.mark.parametrize(
     ("seed", "select", "containment"),
     [(1, "adaptive:20", "0.8"), (2, "min:30", None), (3, "all", "0.6"), (4, "mod:3", None)][
@@ -92,7 +95,8 @@ def answer(
     if engine == "local":
         return local_answer(documents, sketcher, **options)
     session = request.getfixturevalue("spark_session")
-    return spark_answer(session, documents, sketcher, **options)
+    sizes = DIVIDED if engine == "spark, divided" else None
+    return spark_answer(session, documents, sketcher, sizes=sizes, **options)
 
 
 def web(documents: int, masses: int) -> list[Document]:
@@ -110,10 +114,15 @@ def web(documents: int, masses: int) -> list[Document]:
 
 
 # Sizes at which the work is divided: such that lists have stripes, forests and components several
-# rounds, and the usual ones.
+# rounds, the usual ones, and those at which one task does it all.
 @pytest.mark.parametrize(
     "sizes",
-    [Sizes(long_list=30), Sizes(fitting=20, long_list=30), Sizes()][: None if FULL else 1],
+    [
+        Sizes(alone=0, long_list=30),
+        Sizes(),
+        Sizes(alone=0, fitting=20, long_list=30),
+        DIVIDED,
+    ][: None if FULL else 2],
 )
 def test_a_web_with_a_mass(sizes: Sizes, spark_session: Any) -> None:
     documents = web(300, 130)
@@ -129,7 +138,8 @@ def test_a_web_with_a_mass(sizes: Sizes, spark_session: Any) -> None:
 def test_larger_webs(documents: int, masses: int, spark_session: Any) -> None:
     texts = web(documents, masses)
     wanted = local_answer(texts, Sketcher())
-    assert spark_answer(spark_session, texts, Sketcher()) == wanted
+    for sizes in (Sizes(), DIVIDED):
+        assert spark_answer(spark_session, texts, Sketcher(), sizes=sizes) == wanted
 
 
 def test_without_java_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,13 +151,21 @@ def test_without_java_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None
         spark.open_session("local[1]")
 
 
-def test_ids_must_be_unique(spark_session: Any) -> None:
+def test_ids_must_be_unique(tmp_path: Path, spark_session: Any) -> None:
     from roughly import spark
     from tests.engine import frame_of
 
     frame = frame_of(spark_session, [{"id": "a", "text": "x"}, {"id": "a", "text": "y"}])
+    run = f"file://{tmp_path}/run"
     with pytest.raises(spark.SparkError, match="ids: not unique: 'a' stands for 2"):
-        spark.cluster(frame)
+        spark.cluster(frame, checkpoint=run)
+    nameless = frame_of(spark_session, [{"id": None, "text": "x"}, {"id": "b", "text": "y"}])
+    with pytest.raises(spark.SparkError, match="ids: not unique: None stands for 1"):
+        spark.cluster(nameless, checkpoint=run)
+    # Nothing of the wrong documents is taken over.
+    right = frame_of(spark_session, [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}])
+    rows = spark.cluster(right, checkpoint=run).documents().collect()
+    assert {row["id"] for row in rows} == {"a", "b"}
     with pytest.raises(ParameterError, match="no column 'body'"):
         spark.cluster(frame, text_field="body")
 
@@ -166,6 +184,7 @@ def test_a_driver_that_is_started_again(
     documents = collection(5, 40)
     frame = frame_of(spark_session, documents)
     options: dict[str, Any] = {"content_type": "text", "checkpoint": f"file://{tmp_path}/run"}
+    options["sizes"] = DIVIDED
 
     def stop(name: str, rows: int, seconds: float) -> None:
         if name == "frequencies":

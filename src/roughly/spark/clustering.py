@@ -4,7 +4,8 @@
     -> hubs of masses -> pairs at every level -> forests -> clusters at the thresholds
 
 The answer is that of `roughly.cluster`: the same pairs, weights and clusters. Every arrow is a
-table that is kept (checkpoint.py); nothing that grows with the documents comes to the driver.
+table that is kept (checkpoint.py); nothing that grows with the documents comes to the driver. Where
+the sketches are few, one task does all that follows them (alone.py).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from roughly.clustering.settings import Settings, Threshold, settings_for
 from roughly.errors import ParameterError
 from roughly.parameters import Parameters
 from roughly.sketcher import Sketcher
+from roughly.spark.alone import ALONE, finished, part_of
 from roughly.spark.checkpoint import Checkpoints, Progress
 from roughly.spark.components import components
 from roughly.spark.equivalence import equivalents
@@ -27,8 +29,8 @@ from roughly.spark.frequency import LONG_LIST, with_frequencies
 from roughly.spark.join import JoinRule, Level, counted, joined_pairs, levels_of, reach
 from roughly.spark.mass import find_hubs, pairs_inside, teams_of
 from roughly.spark.order import document_order, numbered
-from roughly.spark.session import check_spark
-from roughly.spark.sketching import check_ids, fields_of, readable, sketched
+from roughly.spark.session import SparkError, check_spark
+from roughly.spark.sketching import count_elements, fields_of, readable, sketched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 class Sizes:
     """What decides how the work is divided, never what comes out of it."""
 
+    alone: int = ALONE  # elements of all sketches that one task joins
     fitting: int = FITTING  # edges that one task holds
     long_list: int = LONG_LIST  # documents under one element that one task compares
 
@@ -74,11 +77,56 @@ def cluster(
     fields = fields_of(documents, text_field, id_field, date_field, content_type)
     run = {"sketch": str(parameters), "fields": str(fields), "settings": settings.to_dict()}
     checkpoints = Checkpoints(documents.sparkSession, checkpoint, run, progress)
-    texts = readable(documents, fields)
-    check_ids(texts)
-    sketches = checkpoints.keep("sketches", sketched(texts, sketcher, fields))
+    sizes = sizes or Sizes()
+    made = sketched(readable(documents, fields), sketcher, fields)
+    sketches = checkpoints.keep("sketches", made)
+    if checked_elements(sketches, checkpoints) <= sizes.alone:
+        whole = checkpoints.keep("finished", finished(sketches, parameters, settings))
+        return _taken_apart(whole, parameters, settings, checkpoints, sizes)
     ordered = numbered(sketches, document_order(), "ordered", checkpoints)
-    return _phases(ordered, parameters, settings, checkpoints, sizes or Sizes())
+    return _phases(ordered, parameters, settings, checkpoints, sizes)
+
+
+def checked_elements(sketches: DataFrame, checkpoints: Checkpoints) -> int:
+    """The elements of the table `sketches`, which goes if its ids are wrong: documents that are
+    put right are to be sketched anew."""
+    try:
+        return count_elements(sketches)
+    except SparkError:
+        checkpoints.drop("sketches")
+        raise
+
+
+def _taken_apart(
+    whole: DataFrame,
+    parameters: Parameters,
+    settings: Settings,
+    checkpoints: Checkpoints,
+    sizes: Sizes,
+) -> SparkClusters:
+    """What one task has found."""
+    documents = part_of(whole, "documents")
+    resembling = part_of(whole, "pairs-resemblance")
+    forest = part_of(whole, "links-resemblance").drop("mass")
+    containing = contained = None
+    if settings.containment_floor is not None:
+        containing = part_of(whole, "pairs-containment")
+        contained = part_of(whole, "links-containment").drop("mass")
+    return SparkClusters(
+        parameters,
+        settings,
+        documents.select("number", "id", "date"),
+        documents.select("number", "representative", "kind"),
+        None,
+        resembling.where("mass").selectExpr("b as number"),
+        resembling,
+        containing,
+        forest,
+        contained,
+        checkpoints,
+        sizes,
+        documents,
+    )
 
 
 def _phases(
@@ -170,7 +218,7 @@ class SparkClusters:
     settings: Settings
     names: DataFrame  # number, id, date
     groups: DataFrame  # number, representative, kind
-    sketches: DataFrame  # of the representatives
+    sketches: DataFrame | None  # of the representatives, unless `finished`
     held: DataFrame  # number, of those that have a hub
     resembling: DataFrame  # pairs of numbers
     containing: DataFrame | None
@@ -178,6 +226,7 @@ class SparkClusters:
     contained: DataFrame | None
     checkpoints: Checkpoints
     sizes: Sizes
+    finished: DataFrame | None = None  # documents with their clusters, if these are known
 
     def pairs(self) -> DataFrame:
         """A row a pair of representatives down to the floors: a, b, common, sampled, resemblance
@@ -212,6 +261,12 @@ class SparkClusters:
     def _documents(self) -> DataFrame:
         from pyspark.sql import functions as F
 
+        columns = ["id", "date", "cluster", "representative", "kind", "resemblance"]
+        if self.settings.containment is not None:
+            columns.append("containment")
+        if self.finished is not None:
+            moved = {"representative": F.col("first_id"), "kind": F.col("why")}
+            return self.finished.withColumns(moved).select(*columns)
         first = self._first
         shares = self._shares(first)
         near = F.col("first") != F.col("representative")
@@ -235,9 +290,6 @@ class SparkClusters:
             .join(self.names, "number")
             .join(self.names.selectExpr("number as first", "id as first_id"), "first")
         )
-        columns = ["id", "date", "cluster", "representative", "kind", "resemblance"]
-        if settings.containment is not None:
-            columns.append("containment")
         rows = table.withColumn("kind", kind).withColumn("representative", F.col("first_id"))
         return self.checkpoints.keep("documents", rows.select(*columns))
 
@@ -298,6 +350,8 @@ class SparkClusters:
         """number, representative, kind and `first`, the first document of its cluster."""
         from pyspark.sql import functions as F
 
+        if self.finished is not None:
+            return self.finished.select("number", "representative", "kind", "first")
         edges = _union([table.select("a", "b") for table in self._strong()])
         found = components(edges, "components", self.checkpoints, self.sizes.fitting)
         roots = found.withColumnRenamed("number", "representative")
@@ -309,6 +363,7 @@ class SparkClusters:
         """Of every representative what it has in common with the first of its cluster."""
         from pyspark.sql import functions as F
 
+        assert self.sketches is not None
         own = first.where("number = representative")
         apart = own.where("first <> number").selectExpr("first as a", "number as b")
         wanted = {"resemblance": ("resemblance", False)}

@@ -21,15 +21,28 @@ Offsets = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int64]
 
 
-def number_column(batch: pa.RecordBatch, name: str, kind: type = np.int64) -> npt.NDArray[Any]:
+def number_column(
+    batch: pa.RecordBatch | pa.Table, name: str, kind: type = np.int64
+) -> npt.NDArray[Any]:
     """A column of numbers without nulls."""
     return np.ascontiguousarray(batch.column(name).to_numpy(zero_copy_only=False)).astype(
         kind, copy=False
     )
 
 
+def one_array(column: pa.ChunkedArray) -> pa.Array:
+    """A column of a group, which may have come in pieces, as a whole."""
+    return (
+        column.chunk(0)
+        if column.num_chunks == 1
+        else pa.concat_arrays(column.chunks or [pa.array([], column.type)])
+    )
+
+
 def byte_column(column: pa.Array) -> tuple[npt.NDArray[np.uint8], Offsets]:
     """A binary column's bytes, and where each value begins."""
+    if not len(column):
+        return np.zeros(0, np.uint8), np.zeros(1, np.int64)
     if pa.types.is_large_binary(column.type):
         kind: Any = np.int64
     else:

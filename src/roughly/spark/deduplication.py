@@ -25,7 +25,7 @@ from roughly.errors import ParameterError
 from roughly.parameters import Parameters
 from roughly.sketcher import Sketcher
 from roughly.spark.checkpoint import Checkpoints, Progress
-from roughly.spark.clustering import Sizes
+from roughly.spark.clustering import Sizes, checked_elements
 from roughly.spark.exact import counted_by_sketch, counted_exactly
 from roughly.spark.frequency import with_frequencies
 from roughly.spark.greedy import removed_of
@@ -33,7 +33,7 @@ from roughly.spark.join import NO_HUB, JoinRule, Level, joined_pairs, levels_of
 from roughly.spark.mass import find_hubs
 from roughly.spark.order import numbered
 from roughly.spark.session import check_spark
-from roughly.spark.sketching import Fields, check_ids, fields_of, readable, sketched
+from roughly.spark.sketching import Fields, fields_of, readable, sketched
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -87,8 +87,8 @@ def dedup(
     run |= {"rule": str(rule)}
     checkpoints = Checkpoints(documents.sparkSession, checkpoint, run, progress)
     texts = _with_position(readable(documents, fields, _more(order_field)), order_field)
-    check_ids(texts)
     sketches = checkpoints.keep("sketches", sketched(texts, sketcher, fields, (_POSITION,)))
+    checked_elements(sketches, checkpoints)
     ordered = numbered(sketches, _keep_order(rule), "ordered", checkpoints)
     finder = _Finder(
         ordered, texts, sketcher.parameters, rule, fields, checkpoints, sizes or Sizes()

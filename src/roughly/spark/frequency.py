@@ -1,21 +1,21 @@
 """How many documents have each element, given back to the documents that have it.
 
 The counters are those of src/core/frequency.hpp: 2^bits of them, bits by the number of all
-elements. Spark counts them (an aggregate that is combined before it is shuffled) and joins the
-counts with the elements; a counter that very many share is a skewed join, which Spark splits.
+elements. A block of documents counts its own elements and sends them to whoever counts theirs, as
+binary values of very many, one for each range of counters; sums come back the same way. So Spark
+moves few rows, and an element that all documents have is one number a block.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.spark.column import Values, binary_column, number_column, word_column
+from roughly.spark.column import Values, binary_column, one_array, word_column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,7 +27,10 @@ _LEAST_BITS, _MOST_BITS, _LARGEST = 16, 40, 255
 # A list of more documents is divided into stripes, which meet in pairs, each pair a task's work.
 LONG_LIST = 20_000
 
-_ELEMENTS = "slot long, number long, place int"
+# Documents of a block, and how many elements one task sums up at once.
+_BLOCK_BITS, _TOGETHER_BITS = 12, 22
+_CELLS = "block long, stretch int, slots binary, counts binary"
+_SUMS = "block long, stretch int, sums binary"
 _COUNTED = "number long, size long, level int, kept int, values binary, frequencies binary"
 _COUNTED += ", long_keys binary, stripes binary"
 
@@ -43,54 +46,80 @@ def with_frequencies(documents: DataFrame, long_list: int = LONG_LIST) -> DataFr
     from pyspark.sql import functions as F
 
     elements = int(documents.agg(F.coalesce(F.sum("kept"), F.lit(0))).head()[0])
-    spread = partial(_elements, frequency_bits(elements))
-    every = documents.select("number", "values").mapInArrow(spread, _ELEMENTS)
-    counts = every.groupBy("slot").count().where("count > 1")
-    # Whoever is not there has frequency 1.
-    shared = every.join(counts, "slot").select(
-        "number",
-        F.shiftleft(F.col("place").cast("long"), 40).bitwiseOR(F.col("count")).alias("at"),
-    )
-    by_document = shared.groupBy("number").agg(F.collect_list("at").alias("shared"))
-    joined = documents.select("number", "size", "level", "kept", "values").join(
-        by_document, "number", "left"
-    )
-    return joined.mapInArrow(partial(_gathered, long_list), _COUNTED)
+    bits = frequency_bits(elements)
+    stretch_bits = max(elements.bit_length() - _TOGETHER_BITS, 0)
+    columns = documents.select("number", "size", "level", "kept", "values")
+    # The same for both groupings, so that Spark shuffles the sketches once.
+    blocks = columns.withColumn("block", F.shiftright("number", _BLOCK_BITS))
+    cells = blocks.groupBy("block").applyInArrow(_cells(bits, stretch_bits), _CELLS)
+    sums = cells.groupBy("stretch").applyInArrow(_sums, _SUMS)
+    both = blocks.groupBy("block").cogroup(sums.groupBy("block"))
+    return both.applyInArrow(_gathered(bits, long_list), _COUNTED)
 
 
-def _elements(bits: int, arrow: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """An element a row: its counter, its document, its place among the document's."""
-    for batch in arrow:
-        values, offsets = word_column(batch.column("values"))
-        lengths = np.diff(offsets)
-        yield pa.RecordBatch.from_pydict(
+def _slots(bits: int, values: Values) -> Values:
+    """The counters of some elements."""
+    return values * MIX >> np.uint64(64 - bits)
+
+
+def _cells(bits: int, stretch_bits: int) -> Callable[[pa.Table], pa.Table]:
+    """The counts of a block, a row for each stretch of counters that it has any of."""
+
+    def cells(block: pa.Table) -> pa.Table:
+        values, _ = word_column(one_array(block.column("values")))
+        slots, counts = np.unique(_slots(bits, values), return_counts=True)
+        stretches, begins = np.unique(slots >> np.uint64(bits - stretch_bits), return_index=True)
+        offsets = np.append(begins, len(slots)).astype(np.int64)
+        return pa.table(
             {
-                "slot": (values * MIX >> np.uint64(64 - bits)).astype(np.int64),
-                "number": np.repeat(number_column(batch, "number"), lengths),
-                "place": places(offsets).astype(np.int32),
+                "block": pa.array(
+                    np.full(len(stretches), block.column("block")[0].as_py(), np.int64)
+                ),
+                "stretch": pa.array(stretches.astype(np.int32)),
+                "slots": binary_column(slots, offsets),
+                "counts": binary_column(counts.astype(np.int64), offsets),
             }
         )
 
+    return cells
 
-def _gathered(long_list: int, arrow: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in arrow:
-        values, offsets = word_column(batch.column("values"))
-        counts = np.ones(len(values), np.int64)
-        shared = batch.column("shared")
-        at = shared.flatten().to_numpy(zero_copy_only=False)
-        lengths = shared.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-        if len(at):
-            counts[np.repeat(offsets[:-1], lengths) + (at >> 40)] = at & ((1 << 40) - 1)
+
+def _sums(cells: pa.Table) -> pa.Table:
+    """The counts of all blocks, summed up: a number for each counter that a block has sent."""
+    slots, offsets = word_column(one_array(cells.column("slots")))
+    counts, _ = word_column(one_array(cells.column("counts")))
+    known, place = np.unique(slots, return_inverse=True)
+    sums = np.zeros(len(known), np.int64)
+    np.add.at(sums, place, counts.view(np.int64))
+    return pa.table(
+        {
+            "block": cells.column("block"),
+            "stretch": cells.column("stretch"),
+            "sums": binary_column(sums[place], offsets),
+        }
+    )
+
+
+def _gathered(bits: int, long_list: int) -> Callable[[pa.Table, pa.Table], pa.Table]:
+    """The documents of a block with the sums of their elements, which come in stretches."""
+
+    def gathered(block: pa.Table, sums: pa.Table) -> pa.Table:
+        values, offsets = word_column(one_array(block.column("values")))
+        _, place = np.unique(_slots(bits, values), return_inverse=True)
+        found, _ = word_column(one_array(sums.sort_by("stretch").column("sums")))
+        counts = found.view(np.int64)[place]
         long = counts > long_list
         ends = np.concatenate(([0], np.cumsum(long)))[offsets]
-        yield pa.RecordBatch.from_pydict(
+        return pa.table(
             {
-                **{n: batch.column(n) for n in ("number", "size", "level", "kept", "values")},
+                **{n: block.column(n) for n in ("number", "size", "level", "kept", "values")},
                 "frequencies": binary_column(np.minimum(counts, _LARGEST).astype("u1"), offsets),
                 "long_keys": binary_column(values[long] * MIX, ends),
                 "stripes": binary_column(-(-counts[long] // long_list), ends),
             }
         )
+
+    return gathered
 
 
 def places(offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -1,7 +1,7 @@
 """All pairs of documents that resemble, or contain, each other at a floor: a prefix-filtered join.
 
     documents with frequencies -> postings of their rarest elements -> lists, an element each
-    -> documents that meet there and may reach the floor -> both sketches joined -> counted
+    -> documents that meet there and may reach the floor -> counted, where their sketches come
 
 No pair is lost: two documents that reach the floor share one of their rarest elements
 (src/core/posting.hpp), and there each has enough elements behind it. A list that is too long for a
@@ -23,7 +23,7 @@ import pyarrow as pa
 from roughly.clustering.join import Measure
 from roughly.clustering.outcome import reaching
 from roughly.parameters import Parameters
-from roughly.spark.column import byte_column, number_column, sketch_set, word_column
+from roughly.spark.column import byte_column, number_column, one_array, sketch_set, word_column
 from roughly.spark.frequency import stripes_of
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ _POSTINGS = (
 _MEETINGS = "a long, b long"
 # Pairs of one list that are looked at together.
 _AT_ONCE = 1 << 20
+# Documents whose pairs are counted together.
+_BLOCK_BITS = 10
 # Postings that are gathered before their lists are gone through.
 _GATHERED = 1 << 16
 
@@ -304,54 +306,50 @@ def counted(
     measure: str,
     choose: Choose | None = None,
 ) -> DataFrame:
-    """Pairs (a, b and whatever else) with their sketches joined and counted; all, or those that
-    are chosen by their counts and the level at which they meet."""
+    """Pairs (a, b and whatever else) counted on their sketches; all, or those that are chosen by
+    their counts and the level at which they meet. Pairs whose second documents are near are counted
+    together, so that a sketch that many of them need is sent to them once."""
+    from pyspark.sql import functions as F
+
     kept = [name for name in pairs.columns if name not in ("a", "b")]
-    sides = [
-        documents.selectExpr(
-            f"number as {side}", *(f"{n} as {side}_{n}" for n in ("size", "level", "values"))
-        )
-        for side in "ab"
-    ]
-    both = pairs.join(sides[0], "a").join(sides[1], "b")
+    block = F.shiftright("b", _BLOCK_BITS)
+    # Divided here, for then both uses below are of one shuffle.
+    rows = pairs.withColumn("block", block).repartition("block")
+    either = F.explode(F.array("a", "b")).alias("number")
+    wanted = rows.select(F.col("block").alias("at"), either).distinct()
+    sketches = documents.select("number", "size", "level", "values")
+    both = rows.groupBy("block").cogroup(wanted.join(sketches, "number").groupBy("at"))
     fields = [f"{f.name} {f.dataType.simpleString()}" for f in pairs.schema if f.name in kept]
-    count = partial(_count, parameters, measure, choose, kept)
-    return both.mapInArrow(count, ", ".join([PAIRS, *fields]))
+    count = _counting(parameters, measure, choose, kept)
+    return both.applyInArrow(count, ", ".join([PAIRS, *fields]))
 
 
-def _count(
-    parameters: Parameters,
-    measure: str,
-    choose: Choose | None,
-    kept: list[str],
-    arrow: Iterator[pa.RecordBatch],
-) -> Iterator[pa.RecordBatch]:
-    for batch in arrow:
-        rows = len(batch)
-        if not rows:
-            continue
-        words = [word_column(batch.column(f"{side}_values")) for side in "ab"]
-        values = np.concatenate([w for w, _ in words])
-        offsets = np.concatenate((words[0][1], words[1][1][1:] + words[0][1][-1]))
-        size, level = (
-            np.concatenate([number_column(batch, f"{side}_{name}") for side in "ab"])
-            for name in ("size", "level")
-        )
-        # The core takes the first of a pair for the earlier one only to name it.
-        table = np.zeros((rows, 4), np.uint32)
-        table[:, 0], table[:, 1] = np.arange(rows), np.arange(rows, 2 * rows)
-        sketches = sketch_set(parameters, values, offsets, size, level)
-        table = sketches.measure(measure, table, 1)
-        good = np.ones(rows, bool)
+def _counting(
+    parameters: Parameters, measure: str, choose: Choose | None, kept: list[str]
+) -> Callable[[pa.Table, pa.Table], pa.Table]:
+    """What counts some pairs, given the sketches of all their documents."""
+
+    def count(pairs: pa.Table, sketches: pa.Table) -> pa.Table:
+        sketches = sketches.sort_by("number")
+        values, offsets = word_column(one_array(sketches.column("values")))
+        number, size, level = (number_column(sketches, n) for n in ("number", "size", "level"))
+        table = np.zeros((len(pairs), 4), np.uint32)
+        for side, name in enumerate("ab"):
+            table[:, side] = np.searchsorted(number, number_column(pairs, name))
+        sets = sketch_set(parameters, values, offsets, size, level)
+        table = sets.measure(measure, table, 1)
+        good = np.ones(len(pairs), bool)
         if choose is not None:
-            good = choose(table, np.maximum(level[:rows], level[rows:]))
-        chosen = batch.filter(pa.array(good))
-        yield pa.RecordBatch.from_pydict(
+            good = choose(table, np.maximum(level[table[:, 0]], level[table[:, 1]]))
+        chosen = pairs.filter(pa.array(good))
+        counts = {"common": table[good, 2], "sampled": table[good, 3]}
+        return pa.table(
             {
                 "a": chosen.column("a"),
                 "b": chosen.column("b"),
-                "common": table[good, 2].astype(np.int64),
-                "sampled": table[good, 3].astype(np.int64),
+                **{name: pa.array(column.astype(np.int64)) for name, column in counts.items()},
                 **{name: chosen.column(name) for name in kept},
             }
         )
+
+    return count

@@ -83,17 +83,24 @@ def readable(documents: DataFrame, fields: Fields, more: tuple[str, ...] = ()) -
     )
 
 
-def check_ids(documents: DataFrame) -> None:
-    """Raises unless every document has an id of its own: results name documents by it."""
+def count_elements(sketches: DataFrame) -> int:
+    """How many elements all sketches have. Raises unless every document has an id of its own, for
+    results name documents by it."""
     from pyspark.sql import functions as F
 
-    counts = documents.groupBy("id").count()
-    bad = counts.where((F.col("count") > 1) | F.col("id").isNull() | (F.col("id") == "")).head()
-    if bad is not None:
+    nameless = F.count(F.when(F.col("id") == "", 1)).alias("nameless")
+    rows, ids = F.count(F.lit(1)).alias("rows"), F.countDistinct("id").alias("ids")
+    elements = F.coalesce(F.sum("kept"), F.lit(0)).alias("elements")
+    facts = sketches.agg(rows, ids, nameless, elements).head()
+    if facts["ids"] < facts["rows"] or facts["nameless"]:
+        counts = sketches.groupBy("id").count()
+        empty = F.coalesce(F.col("id"), F.lit("")) == ""
+        bad = counts.where((F.col("count") > 1) | empty).head()
         raise SparkError(
             f"ids: not unique: {bad['id']!r} stands for {bad['count']} documents, wanted one each",
             hint="name another column (id_field), or make one, for instance of path and row",
         )
+    return int(facts["elements"])
 
 
 def sketched(
@@ -165,7 +172,7 @@ def _sketch_batches(
         kept = np.diff(columns.offsets)
         yield pa.RecordBatch.from_pydict(
             {
-                "id": batch.column("id"),
+                "id": rows.column("id"),  # null if it was, which `count_elements` tells of
                 "date": batch.column("date"),
                 "size": columns.size.astype(np.int64),
                 "tokens": columns.tokens.astype(np.int64),
