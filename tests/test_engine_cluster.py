@@ -134,12 +134,14 @@ def test_a_web_with_a_mass(sizes: Sizes, spark_session: Any) -> None:
 
 
 @pytest.mark.skipif(not FULL, reason="full counts only")
-@pytest.mark.parametrize(("documents", "masses"), [(3000, 400), (30_000, 1000)])
-def test_larger_webs(documents: int, masses: int, spark_session: Any) -> None:
+@pytest.mark.parametrize(
+    ("documents", "masses", "sizes"),
+    [(3000, 400, Sizes()), (3000, 400, DIVIDED), (30_000, 1000, Sizes())],
+)
+def test_larger_webs(documents: int, masses: int, sizes: Sizes, spark_session: Any) -> None:
     texts = web(documents, masses)
     wanted = local_answer(texts, Sketcher())
-    for sizes in (Sizes(), DIVIDED):
-        assert spark_answer(spark_session, texts, Sketcher(), sizes=sizes) == wanted
+    assert spark_answer(spark_session, texts, Sketcher(), sizes=sizes) == wanted
 
 
 def test_without_java_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,9 +35,9 @@ from roughly.storage.steps import Steps
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Elements of all sketches that one task joins: 2 GB of them, some 950,000 documents of 5 kB. It
-# takes a minute or two; the divided plan takes tens of times the work.
-ALONE = 1 << 28
+# Elements of all sketches that one task joins: half a gigabyte, some 240,000 documents of 5 kB. It
+# takes less than a minute; the divided plan several times the work.
+ALONE = 1 << 26
 # What it may use meanwhile; the rest lies in files.
 _MEMORY_BYTES = 1 << 29
 
