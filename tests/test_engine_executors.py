@@ -20,9 +20,10 @@ from tests.test_engine_cluster import web
 
 pytestmark = pytest.mark.skipif(not FULL, reason="full counts only")
 
-# Every phase that makes a table out of many rows.
+# Every phase that makes a table out of many rows; not that of components, whose few rows are often
+# done before anybody sees a task of it.
 PHASES = {"sketches", "ordered", "equivalents", "frequencies", "hubs", "pairs-resemblance"}
-PHASES |= {"links-resemblance-0", "components-0", "documents"}
+PHASES |= {"links-resemblance-0", "documents"}
 
 
 def clustered(master: str, folder: Path, *options: str) -> tuple[Answer, list[str]]:
@@ -120,6 +121,14 @@ def wait_for_workers(url: str, count: int) -> None:
 
 
 def test_an_executor_killed_in_every_phase(standalone: str, tmp_path: Path) -> None:
-    found, killed = clustered(standalone, tmp_path, "--kill")
-    assert found == wanted()
-    assert set(killed) >= PHASES, "a phase was over before anybody was killed"
+    """Again where a phase was over before anybody was killed."""
+    killed: set[str] = set()
+    for attempt in range(3):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        found, names = clustered(standalone, folder, "--kill")
+        assert found == wanted()
+        killed |= set(names)
+        if killed >= PHASES:
+            return
+    assert killed >= PHASES
