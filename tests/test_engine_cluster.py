@@ -153,6 +153,14 @@ def test_without_java_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None
         spark.open_session("local[1]")
 
 
+def test_a_master_that_is_none() -> None:
+    from roughly import spark
+
+    need_spark()
+    with pytest.raises(spark.SparkError, match="--master: not one of Spark's: 'nonsense', wanted"):
+        spark.open_session("nonsense")
+
+
 def test_ids_must_be_unique(tmp_path: Path, spark_session: Any) -> None:
     from roughly import spark
     from tests.engine import frame_of

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LEAST_JAVA = 17
+_MASTER = re.compile(r"local(\[.+\])?|local-cluster\[.+\]|spark://.+|k8s://.+|yarn")
 
 # Documents cross to Python in batches that fit in a worker's memory, whatever their length.
 _SETTINGS = {
@@ -79,6 +80,13 @@ def open_session(master: str | None = None, settings: Mapping[str, str] = {}) ->
     """The session of this process, or a new one at `master` (the machine's own cores unless given
     here or by spark-submit)."""
     check_spark()
+    if master is not None and not _MASTER.fullmatch(master):
+        # Spark's own answer is a trace of Java.
+        raise SparkError(
+            f"--master: not one of Spark's: {master!r}, wanted local[N], spark://HOST:PORT, yarn or"
+            " k8s://ADDRESS",
+            hint="leave it out to use this machine's cores",
+        )
     from pyspark.sql import SparkSession
 
     # Executors on this machine run the Python that runs here.
