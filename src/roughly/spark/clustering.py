@@ -23,11 +23,12 @@ from roughly.sketcher import Sketcher
 from roughly.spark.alone import ALONE, finished, part_of
 from roughly.spark.checkpoint import Checkpoints, Progress
 from roughly.spark.components import components
+from roughly.spark.counting import counted
 from roughly.spark.equivalence import equivalents
 from roughly.spark.forest import FITTING, spanning_forest
 from roughly.spark.frequency import LONG_LIST, with_frequencies
-from roughly.spark.join import JoinRule, Level, counted, joined_pairs, levels_of, reach
-from roughly.spark.mass import find_hubs, pairs_inside, teams_of
+from roughly.spark.join import JoinRule, Level, joined_pairs, levels_of, reach, teams_of
+from roughly.spark.mass import find_hubs, pairs_inside
 from roughly.spark.order import document_order, numbered
 from roughly.spark.session import SparkError, check_spark
 from roughly.spark.sketching import count_elements, fields_of, readable, sketched
@@ -41,6 +42,7 @@ class Sizes:
     """What decides how the work is divided, never what comes out of it."""
 
     alone: int = ALONE  # elements of all sketches that one task joins
+    masses: int = ALONE  # elements of the masses that one task joins
     fitting: int = FITTING  # edges that one task holds
     long_list: int = LONG_LIST  # documents under one element that one task compares
 
@@ -152,7 +154,13 @@ def _phases(
         *(
             table.selectExpr("*", "false as mass")
             for table in pairs_inside(
-                documents, links, parameters, settings.threshold, settings.mass, checkpoints
+                documents,
+                links,
+                parameters,
+                settings.threshold,
+                settings.mass,
+                checkpoints,
+                sizes.masses,
             )
         ),
         _joined(documents, JoinRule(parameters, "resemblance", settings.floor), levels, teams),

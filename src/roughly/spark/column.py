@@ -30,17 +30,15 @@ def number_column(
     )
 
 
-def one_array(column: pa.ChunkedArray) -> pa.Array:
-    """A column of a group, which may have come in pieces, as a whole."""
-    return (
-        column.chunk(0)
-        if column.num_chunks == 1
-        else pa.concat_arrays(column.chunks or [pa.array([], column.type)])
-    )
-
-
-def byte_column(column: pa.Array) -> tuple[npt.NDArray[np.uint8], Offsets]:
-    """A binary column's bytes, and where each value begins."""
+def byte_column(column: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.uint8], Offsets]:
+    """A binary column's bytes, and where each value begins; a group's may come in pieces."""
+    if isinstance(column, pa.ChunkedArray):
+        # Put together here: an Arrow array of bytes ends at 2 GB.
+        pieces = [byte_column(piece) for piece in column.chunks] or [byte_column(pa.array([]))]
+        if len(pieces) == 1:
+            return pieces[0]
+        lengths = np.concatenate([np.diff(offsets) for _, offsets in pieces])
+        return np.concatenate([data for data, _ in pieces]), np.append(0, np.cumsum(lengths))
     if not len(column):
         return np.zeros(0, np.uint8), np.zeros(1, np.int64)
     if pa.types.is_large_binary(column.type):
@@ -54,18 +52,22 @@ def byte_column(column: pa.Array) -> tuple[npt.NDArray[np.uint8], Offsets]:
     return every[offsets[0] : offsets[-1]], offsets - offsets[0]
 
 
-def word_column(column: pa.Array) -> tuple[Values, Offsets]:
+def word_column(column: pa.Array | pa.ChunkedArray) -> tuple[Values, Offsets]:
     """A binary column of 64-bit words: all of them, and where each value's begin."""
     data, offsets = byte_column(column)
-    # A copy, for words must lie where words may lie.
-    return np.frombuffer(data.tobytes(), np.uint64), offsets // 8
+    return aligned(data).view(np.uint64), offsets // 8
+
+
+def aligned(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """The same bytes where words may lie."""
+    return data if data.ctypes.data % 8 == 0 else data.copy()
 
 
 def binary_column(values: npt.NDArray[Any], offsets: Offsets) -> pa.Array:
     """Back again: values and where each row's begin, as a binary column."""
     data = np.ascontiguousarray(values)
     ends = (offsets * data.itemsize).astype(np.int32)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(data)]
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(data.view(np.uint8))]
     return pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers)
 
 
@@ -76,15 +78,21 @@ def hash_column(halves: Values) -> pa.Array:
 
 
 def sketch_set(
-    parameters: Parameters, values: Values, offsets: Offsets, size: Any, level: Any
+    parameters: Parameters,
+    values: Values,
+    offsets: Offsets,
+    size: Any,
+    level: Any,
+    order: Numbers | None = None,
 ) -> _core.SketchSet:
-    """Sketches of some documents, numbered as they come."""
+    """Sketches of some documents, numbered as they come, or in an order."""
     count = len(offsets) - 1
+    rows = np.arange(count) if order is None else order
     name, number = parameters.selection
     return _core.SketchSet(
         [(values, offsets)] if count else [],
         1 << max(count - 1, 0).bit_length(),
-        np.arange(count, dtype=np.uint32),
+        rows.astype(np.uint32),
         np.ascontiguousarray(size, dtype=np.uint32),
         np.ascontiguousarray(level, dtype=np.uint8),
         number if name == "min" else 0,

@@ -29,7 +29,7 @@ from roughly.spark.clustering import Sizes, checked_elements
 from roughly.spark.exact import counted_by_sketch, counted_exactly
 from roughly.spark.frequency import with_frequencies
 from roughly.spark.greedy import removed_of
-from roughly.spark.join import NO_HUB, JoinRule, Level, joined_pairs, levels_of
+from roughly.spark.join import JoinRule, Level, joined_pairs, levels_of
 from roughly.spark.mass import find_hubs
 from roughly.spark.order import numbered
 from roughly.spark.session import check_spark
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 # Two documents are a mass here, as in roughly.deduplication.candidates.
 _MASS = MassRule(least_frequency=2)
-_IDLE = 0
+_IDLE = -2  # a team that no document has the number of
 _POSITION = "position"
 
 
@@ -255,7 +255,6 @@ class _Finder:
         rule, parameters = self.rule, self.parameters
         teams = idle.select(
             "number",
-            F.lit(NO_HUB).cast("long").alias("hub"),
             F.lit(_IDLE).cast("long").alias("team"),
         )
         floor, containment_floor = rule.floors(parameters)

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from roughly.parameters import Parameters
 from roughly.sketcher import Sketcher
-from roughly.spark.column import sketch_set
-from roughly.spark.join import counted
+from roughly.spark.column import Numbers, sketch_set
+from roughly.spark.counting import Counted, counted
 from roughly.spark.sketching import Fields, read_batch
 
 if TYPE_CHECKING:
@@ -36,18 +36,19 @@ def counted_exactly(
     whole = (F.col("level") == 0) & (F.col("kept") == F.col("size"))
     if parameters.bits != 64:
         whole = F.lit(False)  # those of 40 bits are too likely to collide
-    marks = documents.select("number", "size", whole.alias("whole"))
+    marks = documents.select("number", whole)
     marked = pairs.select("a", "b")
     for side in "ab":
-        names = ("number", "size", "whole"), (side, f"part_{side}", f"whole_{side}")
-        marked = marked.join(marks.toDF(*names[1]), side)
+        marked = marked.join(marks.toDF(side, f"whole_{side}"), side)
     both = F.col("whole_a") & F.col("whole_b")
     known = counted(
-        marked.where(both).select("a", "b", "part_a", "part_b"),
+        marked.where(both),
         documents,
         parameters,
         "resemblance",
-    ).select(*_COLUMNS)
+        finish=_with_parts,
+        schema=COUNTED,
+    )
     asked = marked.where(~both).select("a", "b")
     for side in "ab":
         asked = asked.join(texts.toDF(side, f"text_{side}"), side)
@@ -73,6 +74,10 @@ def counted_by_sketch(pairs: DataFrame, documents: DataFrame, parameters: Parame
         inside = inside.select("a", "b", F.col("sampled").alias(f"part_{side}"))
         near = near.join(inside, ["a", "b"])
     return near.select(*_COLUMNS)
+
+
+def _with_parts(found: Counted) -> dict[str, Numbers]:
+    return found.columns() | {"part_a": found.sizes[0], "part_b": found.sizes[1]}
 
 
 def _count(

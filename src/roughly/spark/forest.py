@@ -17,7 +17,7 @@ import pyarrow as pa
 from roughly import _core
 from roughly.spark.column import number_column
 from roughly.spark.components import components
-from roughly.spark.join import PAIRS
+from roughly.spark.counting import PAIRS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.spark.column import Values, binary_column, one_array, word_column
+from roughly.spark.block import by_block
+from roughly.spark.column import Numbers, Values, binary_column, byte_column, word_column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,8 +28,8 @@ _LEAST_BITS, _MOST_BITS, _LARGEST = 16, 40, 255
 # A list of more documents is divided into stripes, which meet in pairs, each pair a task's work.
 LONG_LIST = 20_000
 
-# Documents of a block, and how many elements one task sums up at once.
-_BLOCK_BITS, _TOGETHER_BITS = 12, 22
+# How many elements one task sums up at once; so counters of a stretch have 23 bits or fewer.
+_TOGETHER_BITS = 22
 _CELLS = "block long, stretch int, slots binary, counts binary"
 _SUMS = "block long, stretch int, sums binary"
 _COUNTED = "number long, size long, level int, kept int, values binary, frequencies binary"
@@ -48,12 +49,10 @@ def with_frequencies(documents: DataFrame, long_list: int = LONG_LIST) -> DataFr
     elements = int(documents.agg(F.coalesce(F.sum("kept"), F.lit(0))).head()[0])
     bits = frequency_bits(elements)
     stretch_bits = max(elements.bit_length() - _TOGETHER_BITS, 0)
-    columns = documents.select("number", "size", "level", "kept", "values")
-    # The same for both groupings, so that Spark shuffles the sketches once.
-    blocks = columns.withColumn("block", F.shiftright("number", _BLOCK_BITS))
-    cells = blocks.groupBy("block").applyInArrow(_cells(bits, stretch_bits), _CELLS)
+    blocks = by_block(documents.select("number", "size", "level", "kept", "values"))
+    cells = blocks.applyInArrow(_cells(bits, stretch_bits), _CELLS)
     sums = cells.groupBy("stretch").applyInArrow(_sums, _SUMS)
-    both = blocks.groupBy("block").cogroup(sums.groupBy("block"))
+    both = blocks.cogroup(sums.groupBy("block"))
     return both.applyInArrow(_gathered(bits, long_list), _COUNTED)
 
 
@@ -66,18 +65,18 @@ def _cells(bits: int, stretch_bits: int) -> Callable[[pa.Table], pa.Table]:
     """The counts of a block, a row for each stretch of counters that it has any of."""
 
     def cells(block: pa.Table) -> pa.Table:
-        values, _ = word_column(one_array(block.column("values")))
+        values, _ = word_column(block.column("values"))
         slots, counts = np.unique(_slots(bits, values), return_counts=True)
         stretches, begins = np.unique(slots >> np.uint64(bits - stretch_bits), return_index=True)
         offsets = np.append(begins, len(slots)).astype(np.int64)
+        inside = slots & np.uint64((1 << (bits - stretch_bits)) - 1)
+        number = block.column("block")[0].as_py()
         return pa.table(
             {
-                "block": pa.array(
-                    np.full(len(stretches), block.column("block")[0].as_py(), np.int64)
-                ),
+                "block": pa.array(np.full(len(stretches), number, np.int64)),
                 "stretch": pa.array(stretches.astype(np.int32)),
-                "slots": binary_column(slots, offsets),
-                "counts": binary_column(counts.astype(np.int64), offsets),
+                "slots": binary_column(inside.astype(np.uint32), offsets),
+                "counts": binary_column(np.minimum(counts, 0xFFFF).astype(np.uint16), offsets),
             }
         )
 
@@ -86,16 +85,15 @@ def _cells(bits: int, stretch_bits: int) -> Callable[[pa.Table], pa.Table]:
 
 def _sums(cells: pa.Table) -> pa.Table:
     """The counts of all blocks, summed up: a number for each counter that a block has sent."""
-    slots, offsets = word_column(one_array(cells.column("slots")))
-    counts, _ = word_column(one_array(cells.column("counts")))
-    known, place = np.unique(slots, return_inverse=True)
-    sums = np.zeros(len(known), np.int64)
-    np.add.at(sums, place, counts.view(np.int64))
+    data, ends = byte_column(cells.column("slots"))
+    slots = data.view(np.uint32)
+    counts = byte_column(cells.column("counts"))[0].view(np.uint16)
+    table = np.bincount(slots, counts).astype(np.uint32)
     return pa.table(
         {
             "block": cells.column("block"),
             "stretch": cells.column("stretch"),
-            "sums": binary_column(sums[place], offsets),
+            "sums": binary_column(table[slots], ends // 4),
         }
     )
 
@@ -104,10 +102,10 @@ def _gathered(bits: int, long_list: int) -> Callable[[pa.Table, pa.Table], pa.Ta
     """The documents of a block with the sums of their elements, which come in stretches."""
 
     def gathered(block: pa.Table, sums: pa.Table) -> pa.Table:
-        values, offsets = word_column(one_array(block.column("values")))
+        values, offsets = word_column(block.column("values"))
         _, place = np.unique(_slots(bits, values), return_inverse=True)
-        found, _ = word_column(one_array(sums.sort_by("stretch").column("sums")))
-        counts = found.view(np.int64)[place]
+        found, _ = byte_column(sums.sort_by("stretch").column("sums"))
+        counts = found.view(np.uint32)[place].astype(np.int64)
         long = counts > long_list
         ends = np.concatenate(([0], np.cumsum(long)))[offsets]
         return pa.table(
@@ -122,21 +120,14 @@ def _gathered(bits: int, long_list: int) -> Callable[[pa.Table, pa.Table], pa.Ta
     return gathered
 
 
-def places(offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """0, 1, 2, ... within every row."""
-    count = int(offsets[-1])
-    made: npt.NDArray[np.int64] = np.arange(count) - np.repeat(offsets[:-1], np.diff(offsets))
-    return made
-
-
-def stripes_of(keys: Values, long_keys: Values, stripes: npt.NDArray[np.int64]) -> Values:
+def stripes_of(keys: Values, long_keys: Values, stripes: Numbers) -> Numbers:
     """In how many stripes the list of each key is divided; 1 for most."""
-    found = np.ones(len(keys), np.uint64)
+    found: npt.NDArray[np.int64] = np.ones(len(keys), np.int64)
     if not len(long_keys):
         return found
     known, first = np.unique(long_keys, return_index=True)
     at = np.searchsorted(known, keys)
     at[at == len(known)] = 0
     hit = known[at] == keys
-    found[hit] = stripes[first[at[hit]]].astype(np.uint64)
+    found[hit] = stripes[first[at[hit]]]
     return found

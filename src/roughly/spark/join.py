@@ -5,7 +5,7 @@
 
 No pair is lost: two documents that reach the floor share one of their rarest elements
 (src/core/posting.hpp), and there each has enough elements behind it. A list that is too long for a
-task is divided into stripes: every two stripes meet in a task of their own.
+task is divided into stripes: every two stripes meet under a key of their own.
 """
 
 from __future__ import annotations
@@ -23,29 +23,26 @@ import pyarrow as pa
 from roughly.clustering.join import Measure
 from roughly.clustering.outcome import reaching
 from roughly.parameters import Parameters
-from roughly.spark.column import byte_column, number_column, one_array, sketch_set, word_column
-from roughly.spark.frequency import stripes_of
+from roughly.spark.block import MESSAGES, bucket_count, bucket_of, messages, records_of
+from roughly.spark.column import Numbers, byte_column, number_column, sketch_set, word_column
+from roughly.spark.counting import Choose, counted_messages, pair_messages
+from roughly.spark.frequency import MIX, stripes_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-Numbers = npt.NDArray[np.int64]
-# of a table of pairs and the levels at which they meet: which are wanted
-Choose = Callable[[npt.NDArray[np.uint32], Numbers], npt.NDArray[np.bool_]]
-
-NO_HUB = -1
-PAIRS = "a long, b long, common long, sampled long"
-_POSTINGS = (
-    "level int, key long, cell long, number long, count int, position int, native boolean,"
-    " enough boolean, hub long, team long, cross boolean, side boolean"
+NO_TEAM = -1
+# An element of a document, for whoever sees to that element. The position is that of the element
+# among those of the document, rarest first, above it what the flags say.
+_POSTING = np.dtype(
+    [("key", "<u8"), ("number", "<i8"), ("team", "<i8"), ("count", "<u4"), ("position", "<u4")]
 )
-_MEETINGS = "a long, b long"
+_NATIVE, _ENOUGH, _CROSS, _HIGH = 1 << 28, 1 << 29, 1 << 30, 1 << 31
+_POSITION = _NATIVE - 1
 # Pairs of one list that are looked at together.
 _AT_ONCE = 1 << 20
-# Documents whose pairs are counted together.
-_BLOCK_BITS = 10
-# Postings that are gathered before their lists are gone through.
-_GATHERED = 1 << 16
+# Postings that a task gathers before it sends them.
+_GATHERED = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -95,34 +92,30 @@ def joined_pairs(
     teams: DataFrame | None = None,
     choose: Choose | None = None,
 ) -> DataFrame:
-    """Every pair that reaches the floor, once, but those of documents of the same team and of one
-    with its hub. `teams` has number, hub and team, NO_HUB for none (see `hub_teams`); who is not
+    """Every pair that reaches the floor, once, but those of documents of the same team, and of one
+    with that whose number its team is. `teams` has number and team (see `teams_of`); who is not
     there has none. `choose` says instead of the floor which pairs are wanted."""
     from pyspark.sql import functions as F
 
     if teams is None:
-        none = F.lit(NO_HUB).cast("long")
-        teamed = documents.withColumn("hub", none).withColumn("team", none)
+        teamed = documents.withColumn("team", F.lit(NO_TEAM).cast("long"))
     else:
-        teamed = documents.join(teams, "number", "left").fillna(NO_HUB, ["hub", "team"])
-    postings = teamed.mapInArrow(partial(_make_postings, rule, levels), _POSTINGS)
-    keys = ["level", "key", "cell"]
-    lists = postings.repartition(*keys).sortWithinPartitions(*keys, "team", "count")
-    met = lists.mapInArrow(partial(_meetings, rule), _MEETINGS).dropDuplicates(["a", "b"])
-    choose = partial(_reach, rule.floor) if choose is None else choose
-    return counted(met, documents, rule.parameters, rule.measure, choose)
+        teamed = documents.join(teams, "number", "left").fillna(NO_TEAM, ["team"])
+    make = partial(_make_postings, rule, levels, bucket_count(documents))
+    postings = teamed.mapInArrow(make, MESSAGES)
+    met = postings.groupBy("receiver").applyInArrow(_meetings(rule), MESSAGES)
+    choose = reach(rule.floor) if choose is None else choose
+    return counted_messages(met, documents, rule.parameters, rule.measure, choose)
 
 
-def hub_teams(hubs: DataFrame) -> DataFrame:
-    """The teams of hubs, given as number and hub: a hub is in a team with those that have it,
-    unless it has another hub itself."""
+def teams_of(links: DataFrame) -> DataFrame:
+    """The teams of hubs, given as links of a hub a and b: a hub is in a team with those that have
+    it, unless it has another hub itself."""
     from pyspark.sql import functions as F
 
-    own = hubs.select("number", "hub", F.col("hub").alias("team"))
-    stand = hubs.select(F.col("hub").alias("number")).distinct()
-    stand = stand.join(own, "number", "left_anti").select(
-        "number", F.lit(NO_HUB).cast("long").alias("hub"), F.col("number").alias("team")
-    )
+    own = links.selectExpr("b as number", "a as team")
+    stand = links.select(F.col("a").alias("number")).distinct()
+    stand = stand.join(own, "number", "left_anti").selectExpr("number", "number as team")
     return own.unionByName(stand)
 
 
@@ -137,139 +130,140 @@ def _reach(floor: Fraction, table: npt.NDArray[np.uint32], level: Numbers) -> np
 
 
 def _make_postings(
-    rule: JoinRule, levels: list[Level], arrow: Iterator[pa.RecordBatch]
+    rule: JoinRule, levels: list[Level], buckets: int, arrow: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
+    waiting: list[npt.NDArray[Any]] = []
     for batch in arrow:
-        values, offsets = word_column(batch.column("values"))
-        if not len(values):
+        waiting += _postings(rule, levels, batch)
+        if sum(map(len, waiting)) > _GATHERED:
+            yield from _sent(waiting, buckets)
+            waiting = []
+    if waiting:
+        yield from _sent(waiting, buckets)
+
+
+def _sent(postings: list[npt.NDArray[Any]], buckets: int) -> Iterator[pa.RecordBatch]:
+    every = np.concatenate(postings)
+    yield from messages(bucket_of(every["key"], buckets), every).to_batches()
+
+
+def _postings(
+    rule: JoinRule, levels: list[Level], batch: pa.RecordBatch
+) -> Iterator[npt.NDArray[Any]]:
+    """The postings of some documents, level by level."""
+    values, offsets = word_column(batch.column("values"))
+    if not len(values):
+        return
+    size, own = number_column(batch, "size"), number_column(batch, "level")
+    number, team = number_column(batch, "number"), number_column(batch, "team")
+    sketches = sketch_set(rule.parameters, values, offsets, size, own)
+    sketches.use_frequencies([byte_column(batch.column("frequencies"))[0]])
+    long_keys, _ = word_column(batch.column("long_keys"))
+    stripes = word_column(batch.column("stripes"))[0].view(np.int64)
+    bounds = np.diff(offsets).astype(np.uint32)
+    none = np.zeros((0, 8), np.uint64)
+    for level in levels:
+        counts = np.zeros(len(batch), np.uint32)
+        entries, _ = sketches.postings(
+            rule.measure,
+            rule.ratio,
+            level.level,
+            0,
+            len(batch),
+            level.smallest_native,
+            level.visited,
+            1,
+            counts,
+            bounds,
+            none,
+        )
+        if not len(entries):
             continue
-        size, own = number_column(batch, "size"), number_column(batch, "level")
-        sketches = sketch_set(rule.parameters, values, offsets, size, own)
-        frequencies, _ = byte_column(batch.column("frequencies"))
-        sketches.use_frequencies([np.ascontiguousarray(frequencies)])
-        long_keys, _ = word_column(batch.column("long_keys"))
-        stripes, _ = word_column(batch.column("stripes"))
-        bounds = np.diff(offsets).astype(np.uint32)
-        none = np.zeros((0, 8), np.uint64)
-        for level in levels:
-            counts = np.zeros(len(batch), np.uint32)
-            entries, _ = sketches.postings(
-                rule.measure,
-                rule.ratio,
-                level.level,
-                0,
-                len(batch),
-                level.smallest_native,
-                level.visited,
-                1,
-                counts,
-                bounds,
-                none,
-            )
-            if not len(entries):
-                continue
-            documents = (entries[:, 1] & np.uint64(0xFFFFFFFF)).astype(np.int64)
-            position = (entries[:, 1] >> np.uint64(32)).astype(np.int64)
-            keys = np.ascontiguousarray(entries[:, 0])
-            of_key = stripes_of(keys, long_keys, stripes.view(np.int64)).astype(np.int64)
-            number = number_column(batch, "number")
-            # A posting of a divided list goes to the cells of its stripe with every stripe.
-            row = np.repeat(np.arange(len(keys)), of_key)
-            other = np.arange(len(row)) - np.repeat(np.cumsum(of_key) - of_key, of_key)
-            stripe = number[documents[row]] % of_key[row]
-            low, high = np.minimum(stripe, other), np.maximum(stripe, other)
-            documents, count = documents[row], counts[documents[row]].astype(np.int64)
-            enough = (count >= rule.least_contained) | (count == size[documents])
-            yield pa.RecordBatch.from_pydict(
-                {
-                    "level": np.full(len(row), level.level, np.int32),
-                    "key": keys[row].view(np.int64),
-                    "cell": low * of_key[row] + high,
-                    "number": number[documents],
-                    "count": count.astype(np.int32),
-                    "position": position[row].astype(np.int32),
-                    "native": own[documents] == level.level,
-                    "enough": enough,
-                    "hub": number_column(batch, "hub")[documents],
-                    "team": number_column(batch, "team")[documents],
-                    # In a cell of two stripes only documents of different ones meet.
-                    "cross": low != high,
-                    "side": stripe == high,
-                }
-            )
+        key = np.ascontiguousarray(entries[:, 0])
+        row = (entries[:, 1] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        position = (entries[:, 1] >> np.uint64(32)).astype(np.uint32)
+        enough = (counts >= rule.least_contained) | (counts == size)
+        flags = np.where(own == level.level, _NATIVE, 0) | np.where(enough, _ENOUGH, 0)
+        made = np.zeros(len(key), _POSTING)
+        made["key"] = key + np.uint64(level.level) * MIX
+        made["number"], made["team"], made["count"] = number[row], team[row], counts[row]
+        made["position"] = np.minimum(position, _POSITION) | flags.astype(np.uint32)[row]
+        of_key = stripes_of(key, long_keys, stripes)
+        long = of_key > 1
+        if long.any():
+            yield _divided(made[long], of_key[long])
+            made = made[~long]
+        yield made
 
 
-class _Lists:
-    """Postings in the order of their lists, the lists of some of them complete."""
-
-    def __init__(self, table: pa.Table) -> None:
-        batch = table.combine_chunks()
-        self.column = {
-            name: batch.column(name).to_numpy(zero_copy_only=False) for name in batch.column_names
-        }
-        keys = [self.column[name] for name in ("level", "key", "cell")]
-        self.count = len(keys[0])
-        self.begins = np.flatnonzero(_changes(keys))
-        self.ends = np.append(self.begins[1:], self.count)
-        # Of every posting where its team ends in its list.
-        team_begins = np.flatnonzero(_changes([*keys, self.column["team"]]))
-        team_ends = np.append(team_begins[1:], self.count)
-        self.team_end = np.repeat(team_ends, team_ends - team_begins)
-        self.list_end = np.repeat(self.ends, self.ends - self.begins)
+def _divided(postings: npt.NDArray[Any], stripes: Numbers) -> npt.NDArray[Any]:
+    """Postings of long lists: each for its stripe with every stripe. Two keys that become one by
+    chance make documents meet that need not, which does no harm."""
+    row = np.repeat(np.arange(len(postings)), stripes)
+    other = np.arange(len(row)) - np.repeat(np.cumsum(stripes) - stripes, stripes)
+    made, count = postings[row], stripes[row]
+    stripe = made["number"] % count
+    low, high = np.minimum(stripe, other), np.maximum(stripe, other)
+    made["key"] = (made["key"] ^ (low * count + high + 1).astype(np.uint64)) * MIX
+    made["key"] ^= made["key"] >> np.uint64(32)
+    # In a cell of two stripes only documents of different ones meet.
+    flags = np.where(low != high, _CROSS, 0) | np.where(stripe == high, _HIGH, 0)
+    made["position"] |= flags.astype(np.uint32)
+    return made
 
 
-def _changes(keys: list[Any]) -> npt.NDArray[np.bool_]:
-    """Where a row differs from the one before."""
-    changed = np.ones(len(keys[0]), bool)
-    changed[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
-    return changed
+def _meetings(rule: JoinRule) -> Callable[[pa.Table], pa.Table]:
+    """The documents that meet in the lists of a bucket and may be pairs."""
+
+    def meet(rows: pa.Table) -> pa.Table:
+        postings = records_of(rows, _POSTING)
+        key = postings["key"].copy()
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        alike = np.flatnonzero(key[1:] == key[:-1])
+        met = np.zeros(len(key), bool)
+        met[alike] = met[alike + 1] = True
+        postings = postings[order[met]]
+        if (postings["team"] != NO_TEAM).any():
+            postings = postings[np.lexsort((postings["team"], postings["key"]))]
+        pairs = [np.zeros((2, 0), np.int64), *_meet(rule, postings)]
+        a, b = np.concatenate(pairs, axis=1)
+        return pair_messages(a, b)
+
+    return meet
 
 
-def _meetings(rule: JoinRule, arrow: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    waiting: list[pa.RecordBatch] = []
-    rows = 0
-    for batch in arrow:
-        waiting.append(batch)
-        rows += len(batch)
-        if rows < _GATHERED:
-            continue
-        table = pa.Table.from_batches(waiting)
-        keys = [table.column(n).to_numpy() for n in ("level", "key", "cell")]
-        same = np.logical_and.reduce([key == key[-1] for key in keys])
-        complete = rows - int(same.sum())
-        if complete:
-            yield from _meet(rule, _Lists(table.slice(0, complete)))
-        rest = table.slice(complete)
-        waiting, rows = rest.to_batches(), len(rest)
-    if rows:
-        yield from _meet(rule, _Lists(pa.Table.from_batches(waiting)))
-
-
-def _meet(rule: JoinRule, lists: _Lists) -> Iterator[pa.RecordBatch]:
+def _meet(rule: JoinRule, postings: npt.NDArray[Any]) -> Iterator[Numbers]:
     """Those of a list that may reach the floor, some pairs of postings at a time."""
-    index = np.arange(lists.count)
-    teamed = lists.column["team"] != NO_HUB
-    first = np.where(teamed, lists.team_end, index + 1)
-    partners = lists.list_end - first
+    column = {name: postings[name].copy() for name in _POSTING.names or ()}
+    index, total = np.arange(len(postings)), len(postings)
+    list_end = _ends([column["key"]])
+    # Teams lie together in their lists.
+    teamed = column["team"] != NO_TEAM
+    first = index + 1
+    if teamed.any():
+        first = np.where(teamed, _ends([column["key"], column["team"]]), first)
+    partners = list_end - first
     begin, sums = 0, np.concatenate(([0], np.cumsum(partners)))
-    while begin < lists.count:
+    while begin < total:
         end = max(begin + 1, int(np.searchsorted(sums, sums[begin] + _AT_ONCE, "right")) - 1)
         some = partners[begin:end]
-        total = int(some.sum())
-        if total:
+        if some.any():
             x = np.repeat(index[begin:end], some)
             y = np.repeat(first[begin:end], some)
-            y += np.arange(total) - np.repeat(np.cumsum(some) - some, some)
-            x, y = _hopeful(rule, lists.column, x, y)
-            if len(x):
-                number = lists.column["number"]
-                a = np.minimum(number[x], number[y])
-                b = np.maximum(number[x], number[y])
-                order = np.lexsort((b, a))
-                a, b = a[order], b[order]
-                new = _changes([a, b])
-                yield pa.RecordBatch.from_pydict({"a": a[new], "b": b[new]})
+            y += np.arange(len(y)) - np.repeat(np.cumsum(some) - some, some)
+            x, y = _hopeful(rule, column, x, y)
+            number = column["number"]
+            yield np.stack((np.minimum(number[x], number[y]), np.maximum(number[x], number[y])))
         begin = end
+
+
+def _ends(keys: list[Any]) -> Numbers:
+    """Of every row where those with the same keys end."""
+    changed = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    begins = np.concatenate(([0], np.flatnonzero(changed) + 1))
+    ends = np.append(begins[1:], len(keys[0]))
+    return np.repeat(ends, ends - begins) if len(keys[0]) else ends[:0]
 
 
 def _hopeful(
@@ -278,7 +272,8 @@ def _hopeful(
     """The pairs of postings whose documents may be a pair. Bounds are a little generous, for pairs
     are counted in the end."""
     n, m = column["count"][x].astype(np.int64), column["count"][y].astype(np.int64)
-    behind = np.minimum(n - column["position"][x], m - column["position"][y])
+    place, flags = column["position"] & _POSITION, column["position"]
+    behind = np.minimum(n - place[x], m - place[y])
     floor = float(rule.floor)
     if rule.measure == "containment":
         needed = floor * np.minimum(n, m)
@@ -286,70 +281,16 @@ def _hopeful(
         needed = floor * np.maximum(n, m)
     else:
         needed = floor / (1 + floor) * (n + m)
-    number, hub, native = column["number"], column["hub"], column["native"]
     good = behind >= needed - 1e-6
-    good &= native[x] | native[y]
-    good &= (hub[x] != number[y]) & (hub[y] != number[x])
+    x, y, n, m = x[good], y[good], n[good], m[good]
+    number, team = column["number"], column["team"]
+    one, other = flags[x], flags[y]
+    good = (one | other) & _NATIVE != 0
+    good &= (team[x] != number[y]) & (team[y] != number[x])
     good &= number[x] != number[y]
-    good &= ~column["cross"][x] | (column["side"][x] != column["side"][y])
+    good &= (one & _CROSS == 0) | ((one ^ other) & _HIGH != 0)
     if rule.measure == "containment":
         # The smaller one must say enough; of two equally large ones the later.
         x_probes = (n < m) | ((n == m) & (number[x] > number[y]))
-        good &= np.where(x_probes, column["enough"][x], column["enough"][y])
+        good &= np.where(x_probes, one, other) & _ENOUGH != 0
     return x[good], y[good]
-
-
-def counted(
-    pairs: DataFrame,
-    documents: DataFrame,
-    parameters: Parameters,
-    measure: str,
-    choose: Choose | None = None,
-) -> DataFrame:
-    """Pairs (a, b and whatever else) counted on their sketches; all, or those that are chosen by
-    their counts and the level at which they meet. Pairs whose second documents are near are counted
-    together, so that a sketch that many of them need is sent to them once."""
-    from pyspark.sql import functions as F
-
-    kept = [name for name in pairs.columns if name not in ("a", "b")]
-    block = F.shiftright("b", _BLOCK_BITS)
-    # Divided here, for then both uses below are of one shuffle.
-    rows = pairs.withColumn("block", block).repartition("block")
-    either = F.explode(F.array("a", "b")).alias("number")
-    wanted = rows.select(F.col("block").alias("at"), either).distinct()
-    sketches = documents.select("number", "size", "level", "values")
-    both = rows.groupBy("block").cogroup(wanted.join(sketches, "number").groupBy("at"))
-    fields = [f"{f.name} {f.dataType.simpleString()}" for f in pairs.schema if f.name in kept]
-    count = _counting(parameters, measure, choose, kept)
-    return both.applyInArrow(count, ", ".join([PAIRS, *fields]))
-
-
-def _counting(
-    parameters: Parameters, measure: str, choose: Choose | None, kept: list[str]
-) -> Callable[[pa.Table, pa.Table], pa.Table]:
-    """What counts some pairs, given the sketches of all their documents."""
-
-    def count(pairs: pa.Table, sketches: pa.Table) -> pa.Table:
-        sketches = sketches.sort_by("number")
-        values, offsets = word_column(one_array(sketches.column("values")))
-        number, size, level = (number_column(sketches, n) for n in ("number", "size", "level"))
-        table = np.zeros((len(pairs), 4), np.uint32)
-        for side, name in enumerate("ab"):
-            table[:, side] = np.searchsorted(number, number_column(pairs, name))
-        sets = sketch_set(parameters, values, offsets, size, level)
-        table = sets.measure(measure, table, 1)
-        good = np.ones(len(pairs), bool)
-        if choose is not None:
-            good = choose(table, np.maximum(level[table[:, 0]], level[table[:, 1]]))
-        chosen = pairs.filter(pa.array(good))
-        counts = {"common": table[good, 2], "sampled": table[good, 3]}
-        return pa.table(
-            {
-                "a": chosen.column("a"),
-                "b": chosen.column("b"),
-                **{name: pa.array(column.astype(np.int64)) for name, column in counts.items()},
-                **{name: chosen.column(name) for name in kept},
-            }
-        )
-
-    return count

@@ -1,93 +1,171 @@
 """Masses: hubs and their links, and the pairs inside masses that higher thresholds need.
 
-The rule is that of src/core/mass.hpp and roughly.clustering.mass. Spark finds the heads of every
-key (the first few documents that have it, cut off before they are shuffled), joins documents with
-them by key, and counts the sketches; the first head that is reached is the hub.
+The rule is that of src/core/mass.hpp and roughly.clustering.mass. A block of documents sends its
+first few of every key to whoever sees to that key; the first ones of all, the heads, come back to
+all blocks that have it, so a key that all documents have is a few numbers a block. Documents and
+heads are counted, and the first head that is reached is the hub. Masses that fit in one task are
+joined there again, at all higher thresholds, by the local engine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from roughly.clustering.join import MassRule
-from roughly.clustering.mass import rungs
+from roughly import _core
+from roughly.clustering import mass as local
+from roughly.clustering.join import Budget, Join, MassRule
+from roughly.clustering.sketches import Rows, Sketches
 from roughly.parameters import Parameters
-from roughly.spark.column import byte_column, number_column, sketch_set, word_column
-from roughly.spark.frequency import places, with_frequencies
-from roughly.spark.join import JoinRule, counted, hub_teams, joined_pairs, levels_of, reach
+from roughly.spark.block import (
+    MESSAGES,
+    bucket_count,
+    bucket_of,
+    by_block,
+    messages,
+    records_of,
+)
+from roughly.spark.column import (
+    Numbers,
+    Values,
+    byte_column,
+    number_column,
+    sketch_set,
+    word_column,
+)
+from roughly.spark.counting import PAIRS, RANK_BITS, Counted, counted_messages, pair_messages
+from roughly.spark.frequency import MIX, with_frequencies
+from roughly.spark.join import JoinRule, joined_pairs, levels_of, reach, teams_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from roughly.spark.checkpoint import Checkpoints
 
-_KEYS = "number long, size long, key long, rank int"
+# A document that has a key, for whoever sees to that; and a head, for a block that has the key.
+_FIRST = np.dtype([("key", "<u8"), ("number", "<i8"), ("size", "<i8"), ("block", "<i8")])
+_HEAD = np.dtype([("key", "<u8"), ("number", "<i8"), ("size", "<i8")])
+# What one task may use for the masses, besides their sketches.
+_MEMORY_BYTES = 1 << 29
 
 
 def find_hubs(
     documents: DataFrame, parameters: Parameters, threshold: Fraction, rule: MassRule
 ) -> DataFrame:
     """Links to hubs: a (the hub), b, common, sampled. `documents` have frequencies."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
-    columns = documents.select("number", "size", "level", "values", "frequencies")
-    keys = columns.mapInArrow(partial(_keys, parameters, rule), _KEYS)
-    by_key = Window.partitionBy("key").orderBy("number")
-    heads = (
-        keys.withColumn("place", F.row_number().over(by_key))
-        .where(F.col("place") <= rule.heads)
-        .select("key", F.col("number").alias("a"), F.col("size").alias("head_size"))
+    assert rule.keys <= 1 << RANK_BITS
+    buckets = bucket_count(documents)
+    blocks = by_block(documents)
+    firsts = blocks.applyInArrow(_firsts(parameters, rule, buckets), MESSAGES)
+    heads = firsts.groupBy("receiver").applyInArrow(_heads(rule), MESSAGES)
+    tries = blocks.cogroup(heads.groupBy("receiver")).applyInArrow(
+        _tries(parameters, rule, threshold), MESSAGES
     )
-    tries = keys.join(heads, "key").where(F.col("a") < F.col("number"))
-    less, more = F.least("size", "head_size"), F.greatest("size", "head_size")
-    wide = "decimal(20,0)"
-    possible = less.cast(wide) * F.lit(threshold.denominator).cast(wide) >= more.cast(wide) * F.lit(
-        threshold.numerator
-    ).cast(wide)
-    tries = (
-        tries.where(possible)
-        .groupBy("a", F.col("number").alias("b"))
-        .agg(F.min("rank").alias("rank"))
+    return counted_messages(
+        tries, documents, parameters, "resemblance", reach(threshold), _best, PAIRS
     )
-    links = counted(tries, documents, parameters, "resemblance", reach(threshold))
-    best = F.min(F.struct("rank", "a", "common", "sampled")).alias("best")
-    return links.groupBy("b").agg(best).select("best.a", "b", "best.common", "best.sampled")
 
 
 def _keys(
-    parameters: Parameters, rule: MassRule, arrow: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    for batch in arrow:
-        values, offsets = word_column(batch.column("values"))
-        if not len(values):
-            continue
-        size = number_column(batch, "size")
-        sketches = sketch_set(parameters, values, offsets, size, number_column(batch, "level"))
-        frequencies, _ = byte_column(batch.column("frequencies"))
-        sketches.use_frequencies([np.ascontiguousarray(frequencies)])
-        keys, begins = sketches.mass_keys(rule.least_frequency, rule.keys, 0, len(batch), 1)
-        begins = np.asarray(begins)
-        lengths = np.diff(begins)
-        yield pa.RecordBatch.from_pydict(
-            {
-                "number": np.repeat(number_column(batch, "number"), lengths),
-                "size": np.repeat(size, lengths),
-                "key": np.asarray(keys).view(np.int64),
-                "rank": places(begins).astype(np.int32),
-            }
-        )
+    parameters: Parameters, rule: MassRule, block: pa.Table
+) -> tuple[Values, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The keys of a block's documents, in the documents' order: key, row, and its rank."""
+    values, offsets = word_column(block.column("values"))
+    size, level = number_column(block, "size"), number_column(block, "level")
+    order = np.argsort(number_column(block, "number"))
+    sketches = sketch_set(parameters, values, offsets, size, level, order)
+    sketches.use_frequencies([byte_column(block.column("frequencies"))[0]])
+    keys, begins = sketches.mass_keys(rule.least_frequency, rule.keys, 0, len(block), 1)
+    begins = np.asarray(begins)
+    lengths = np.diff(begins)
+    rank = np.arange(len(keys)) - np.repeat(begins[:-1], lengths)
+    return np.asarray(keys), np.repeat(order, lengths), rank
 
 
-def teams_of(links: DataFrame) -> DataFrame:
-    """Who is not compared with whom, by links to hubs."""
-    return hub_teams(links.selectExpr("b as number", "a as hub"))
+def _first_few(keys: Values, most: int) -> Numbers:
+    """Of every key the places of the first few, key by key."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    begins = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))[: len(keys)])
+    place = np.arange(len(keys)) - np.repeat(begins, np.diff([*begins, len(keys)]))
+    found: Numbers = order[place < most]
+    return found
+
+
+def _firsts(parameters: Parameters, rule: MassRule, buckets: int) -> Callable[[pa.Table], pa.Table]:
+    """The first documents of a block that have each key."""
+
+    def firsts(block: pa.Table) -> pa.Table:
+        keys, row, _ = _keys(parameters, rule, block)
+        few = _first_few(keys, rule.heads)
+        sent = np.zeros(len(few), _FIRST)
+        sent["key"] = keys[few]
+        sent["number"] = number_column(block, "number")[row[few]]
+        sent["size"] = number_column(block, "size")[row[few]]
+        sent["block"] = block.column("block")[0].as_py()
+        return messages(bucket_of(sent["key"] * MIX, buckets), sent)
+
+    return firsts
+
+
+def _heads(rule: MassRule) -> Callable[[pa.Table], pa.Table]:
+    """The first documents of all, sent to every block that has the key."""
+
+    def heads(rows: pa.Table) -> pa.Table:
+        came = records_of(rows, _FIRST)
+        came = came[np.argsort(came["number"], kind="stable")]
+        first = came[_first_few(came["key"], rule.heads)]
+        keys, begins, counts = np.unique(first["key"], return_index=True, return_counts=True)
+        key = np.searchsorted(keys, came["key"])
+        # Once for every block and key.
+        asked = np.unique(np.stack((came["block"], key), axis=1), axis=0)
+        count = counts[asked[:, 1]]
+        place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        chosen = first[np.repeat(begins[asked[:, 1]], count) + place]
+        sent = np.zeros(len(chosen), _HEAD)
+        for name in _HEAD.names or ():
+            sent[name] = chosen[name]
+        return messages(np.repeat(asked[:, 0], count), sent)
+
+    return heads
+
+
+def _tries(
+    parameters: Parameters, rule: MassRule, threshold: Fraction
+) -> Callable[[pa.Table, pa.Table], pa.Table]:
+    """Documents of a block with the heads before them whose sizes allow for the threshold."""
+
+    def tries(block: pa.Table, rows: pa.Table) -> pa.Table:
+        keys, row, rank = _keys(parameters, rule, block)
+        heads = records_of(rows, _HEAD)
+        heads = heads[np.argsort(heads["key"], kind="stable")]
+        begin = np.searchsorted(heads["key"], keys)
+        count = np.searchsorted(heads["key"], keys, side="right") - begin
+        place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        head = heads[np.repeat(begin, count) + place]
+        row, rank = np.repeat(row, count), np.repeat(rank, count)
+        number, size = number_column(block, "number")[row], number_column(block, "size")[row]
+        less, more = np.minimum(size, head["size"]), np.maximum(size, head["size"])
+        # Sizes are below 2^32, the parts of a ratio too.
+        p, q = np.uint64(threshold.numerator), np.uint64(threshold.denominator)
+        good = less.astype(np.uint64) * q >= more.astype(np.uint64) * p
+        good &= head["number"] < number
+        return pair_messages(head["number"][good], number[good], rank[good])
+
+    return tries
+
+
+def _best(found: Counted) -> dict[str, Numbers]:
+    """Of every document the head of the least rank, of these the first."""
+    order = np.lexsort((found.a, found.rank, found.b))
+    b = found.b[order]
+    return found[order[np.concatenate(([True], b[1:] != b[:-1]))[: len(b)]]].columns()
 
 
 def pairs_inside(
@@ -97,20 +175,26 @@ def pairs_inside(
     threshold: Fraction,
     rule: MassRule,
     checkpoints: Checkpoints,
+    alone: int,
 ) -> Iterator[DataFrame]:
     """The pairs that are left out at the threshold, whose hub links are given, and are needed at
-    the rungs above it (roughly.clustering.mass)."""
+    the rungs above it (roughly.clustering.mass). One task joins up to `alone` elements."""
     from pyspark.sql import functions as F
 
     plain = documents.select("number", "size", "level", "kept", "values")
-    for rung in rungs(threshold):
+    for rung in local.rungs(threshold):
         if links.isEmpty():
             return
         name = f"rung-{rung.numerator}-{rung.denominator}"
         members = links.select(F.explode(F.array("a", "b")).alias("number")).distinct()
-        inner = checkpoints.keep(
-            f"{name}-documents", with_frequencies(plain.join(members, "number"))
-        )
+        among = plain.join(members, "number")
+        if among.agg(F.sum("kept")).head()[0] <= alone:
+            hubs = links.selectExpr("b as number", "a as hub")
+            whole = among.join(hubs, "number", "left").coalesce(1)
+            inside = partial(_inside, parameters, threshold, rule)
+            yield checkpoints.keep("masses", whole.mapInArrow(inside, PAIRS))
+            return
+        inner = checkpoints.keep(f"{name}-documents", with_frequencies(among))
         inner_links = checkpoints.keep(f"{name}-hubs", find_hubs(inner, parameters, rung, rule))
         found = joined_pairs(
             inner,
@@ -129,4 +213,39 @@ def pairs_inside(
             .where("hub_a = hub_b")
             .select("a", "b", "common", "sampled"),
         )
-        links = inner_links
+        links, threshold = inner_links, rung
+
+
+def _inside(
+    parameters: Parameters, threshold: Fraction, rule: MassRule, arrow: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """All of that by the local engine, of all masses at once: who is in one, with its hub."""
+    batches = list(arrow)
+    if not sum(map(len, batches)):
+        return
+    table = pa.Table.from_batches(batches)
+    values, offsets = word_column(table.column("values"))
+    number = number_column(table, "number")
+    order = np.argsort(number)
+    known = number[order]
+    hubs = np.full(len(order), _core.NO_HUB, np.uint32)
+    hub = table.column("hub")
+    has = hub.is_valid().to_numpy()[order]
+    hubs[has] = np.searchsorted(known, hub.fill_null(0).to_numpy()[order][has])
+    sketches = Sketches(
+        parameters,
+        [(values, offsets)],
+        1 << max(len(order) - 1, 0).bit_length(),
+        number_column(table, "size", np.uint32),
+        number_column(table, "level", np.uint8),
+    )
+
+    def join_of(rows: Rows) -> Join:
+        return Join(sketches, rows, threads=1, budget=Budget.of_memory(_MEMORY_BYTES))
+
+    rows = order.astype(np.uint32)
+    for pairs in local.pairs_inside(join_of, rows, hubs, threshold, rule, local.no_check):
+        a, b, common, sampled = pairs.astype(np.int64).T
+        yield pa.RecordBatch.from_pydict(
+            {"a": known[a], "b": known[b], "common": common, "sampled": sampled}
+        )
