@@ -1,9 +1,11 @@
-"""`python -m bench.spark`: the Web of 1996 clustered on Spark, beside banded MinHash on the same
-executors and beside roughly on the same cores.
+"""`python -m bench spark`: the Web of 1996 clustered on Spark by both of its plans, beside banded
+MinHash on the same executors and beside roughly on the same cores.
 
 The truth are all pairs that resemble each other at the threshold, by sketches that keep every
-shingle. Recall is the share of them that end up in one cluster. Run it in the environment of the
-tests (.venv), which has Spark.
+shingle. Recall is the share of them that end up in one cluster. What Spark takes more than the
+local engine is told by phase, JVM and Python apart, with what a start, a copy of all texts to
+Python and back, and a shuffle of them cost here. Run it in the environment of the tests (.venv),
+which has Spark.
 """
 
 import argparse
@@ -11,7 +13,8 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,8 @@ from bench.session import Session, add_output_options
 
 THRESHOLD = 0.5
 FASTER = 3.0
+ALONE, DIVIDED = PLANS = ("one task", "divided")
+RECIPE = "banded MinHash"
 
 
 def write_documents(documents: int, path: Path) -> None:
@@ -55,39 +60,135 @@ def recall(pairs: list[tuple[str, str]], cluster: dict[str, Any]) -> float:
     return together / max(len(pairs), 1)
 
 
-def cpu_seconds() -> float:
-    """What this process and all below it, Spark with its workers, have used of the processor."""
-    parent, used = {}, {}
+def cpu_seconds() -> tuple[float, float]:
+    """What Java, and all else of this process and those below it, have used of the processor."""
+    parent, used, java = {}, {}, set()
     for file in Path("/proc").glob("[0-9]*/stat"):
         try:
-            # Behind the name, which may have anything in it: state, parent, ...
-            fields = file.read_text().rpartition(")")[2].split()
+            # A name may have anything in it. Behind it: state, parent, ...
+            name, _, rest = file.read_text().rpartition(")")
         except OSError:
             continue
-        number = int(file.parent.name)
+        number, fields = int(file.parent.name), rest.split()
         parent[number] = int(fields[1])
         used[number] = sum(map(int, fields[11:15]))
-    total = 0
+        if name.endswith("(java"):
+            java.add(number)
+    total = [0, 0]
     for number in used:
         above = number
         while above != os.getpid() and above in parent:
             above = parent[above]
-        total += used[number] if above == os.getpid() else 0
-    return total / os.sysconf("SC_CLK_TCK")
+        if above == os.getpid():
+            total[number not in java] += used[number]
+    ticks = os.sysconf("SC_CLK_TCK")
+    return total[0] / ticks, total[1] / ticks
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Seconds on the clock, and of the processor in Java and in Python."""
+
+    seconds: float = 0.0
+    java: float = 0.0
+    python: float = 0.0
+
+    @property
+    def cpu(self) -> float:
+        return self.java + self.python
+
+    def __add__(self, other: "Spent") -> "Spent":
+        return Spent(
+            self.seconds + other.seconds, self.java + other.java, self.python + other.python
+        )
 
 
 class Watch:
-    """Seconds since it was made: on the clock, and of the processor."""
+    """What was spent since it was made, or read before."""
 
     def __init__(self) -> None:
-        self._clock, self._cpu = time.monotonic(), cpu_seconds()
+        self._before = (time.monotonic(), *cpu_seconds())
 
-    def read(self) -> tuple[float, float]:
-        return time.monotonic() - self._clock, cpu_seconds() - self._cpu
+    def read(self) -> Spent:
+        now = (time.monotonic(), *cpu_seconds())
+        spent = Spent(*(n - b for n, b in zip(now, self._before, strict=True)))
+        self._before = now
+        return spent
+
+
+# The phase of the local engine that does what a table of Spark's is for, by how its name begins.
+PHASES = {
+    "sketches": "sketch",
+    "ordered": "equivalents",
+    "equivalents": "equivalents",
+    "frequencies": "sort",
+    "hubs": "pairs",
+    "masses": "pairs",
+    "rung-": "pairs",
+    "pairs-": "pairs",
+    "links-": "forest",
+    "finished": "all behind the sketches",
+}
+CLUSTERS = "clusters"
+
+
+def phase_of(table: str) -> str:
+    """The phase that a table of Spark's belongs to."""
+    found = [phase for begin, phase in PHASES.items() if table.startswith(begin)]
+    return found[0] if found else CLUSTERS
+
+
+def clustered(frame: Any, sizes: Any) -> tuple[dict[str, Any], dict[str, Spent], list[list[Any]]]:
+    """The cluster of every document, what each phase took, and what each table."""
+    from roughly import spark
+
+    spent: dict[str, Spent] = {}
+    tables: list[list[Any]] = []
+    watch = Watch()
+
+    def tell(name: str, rows: int, seconds: float) -> None:
+        took = watch.read()
+        spent[phase_of(name)] = spent.get(phase_of(name), Spent()) + took
+        tables.append([name, rows, took.seconds, took.java, took.python])
+
+    found = spark.cluster(frame, THRESHOLD, sizes=sizes, progress=tell)
+    rows = found.documents().select("id", "cluster").toArrow()
+    tell("fetched", len(rows), 0.0)
+    found.close()
+    return (
+        dict(zip(rows["id"].to_pylist(), rows["cluster"].to_pylist(), strict=True)),
+        spent,
+        tables,
+    )
+
+
+def _same(arrow: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from arrow
+
+
+def overheads(frame: Any) -> dict[str, Spent]:
+    """What it takes to move the texts, with nothing done to them."""
+    texts = frame.select("number", "text")
+    some = texts.limit(1)
+    schema = "number long, text string"
+
+    def run(table: Any) -> None:
+        table.write.format("noop").mode("overwrite").save()
+
+    found, watch = {}, Watch()
+    for name, table in {
+        "the first Python worker": some.mapInArrow(_same, schema),
+        "all texts read": texts,
+        "... and to Python and back, by Arrow": texts.mapInArrow(_same, schema),
+        "... and shuffled": texts.repartition("number"),
+    }.items():
+        run(table)
+        found[name] = watch.read()
+    return found
 
 
 def run(
-    documents: int, master: str, folder: Path, settings: dict[str, str], divided: bool
+    documents: int, master: str, folder: Path, settings: dict[str, str], plans: Sequence[str]
 ) -> Section:
     import roughly
     from roughly import spark
@@ -101,65 +202,83 @@ def run(
     watch = Watch()
     local = roughly.cluster(table, THRESHOLD)
     rows = local.documents()
-    local_s = watch.read()
+    spent = {"roughly, local": watch.read()}
     of_local = dict(zip(rows["id"].to_pylist(), rows["cluster"].to_pylist(), strict=True))
+    clusters: dict[str, dict[str, Any]] = {"roughly, local": of_local}
+    local_phases = {phase.name: phase for phase in local.phases}
     pairs = true_pairs(table)
 
+    watch = Watch()
     session = spark.open_session(master, settings)
     frame = session.read.parquet(str(path))
     frame.limit(1).count()
-    phases: list[tuple[str, int, float]] = []
-    watch = Watch()
-    found = spark.cluster(
-        frame,
-        THRESHOLD,
-        sizes=Sizes(alone=0) if divided else None,
-        progress=lambda name, count, seconds: phases.append((name, count, seconds)),
-    )
-    clusters = found.documents().select("id", "cluster").toArrow()
-    spark_s = watch.read()
-    of_spark = dict(zip(clusters["id"].to_pylist(), clusters["cluster"].to_pylist(), strict=True))
-    found.close()
-
+    more = {"the session (JVM)": watch.read()} | overheads(frame)
+    section = Section("spark", f"{documents:,} documents at {master}, threshold {THRESHOLD}")
+    explained: list[Table] = []
+    for plan in plans:
+        name = f"Spark, {plan}"
+        sizes = Sizes(alone=1 << 62) if plan == ALONE else Sizes(alone=0)
+        clusters[name], phases, tables = clustered(frame, sizes)
+        spent[name] = sum(phases.values(), Spent())
+        names = dict.fromkeys([*local_phases, *phases])
+        explained.append(
+            Table(
+                [f"phase, {plan}", "local s", "local CPU s", "s", "CPU s: JVM", "Python"],
+                [_phase_row(n, local_phases.get(n), phases.get(n)) for n in names],
+            )
+        )
+        explained.append(Table([f"table, {plan}", "rows", "s", "CPU s: JVM", "Python"], tables))
     watch = Watch()
     numbers = spark_recipe.components(frame.select("number", "text"))
-    recipe_s = watch.read()
+    spent[RECIPE] = watch.read()
     session.stop()
-    of_recipe = {name: numbers.get(number, number) for number, name in enumerate(ids)}
+    clusters[RECIPE] = {name: numbers.get(number, number) for number, name in enumerate(ids)}
 
-    section = Section("spark", f"{documents:,} documents at {master}, threshold {THRESHOLD}")
-    recalls = {
-        "roughly, local": recall(pairs, of_local),
-        "roughly on Spark": recall(pairs, of_spark),
-        "banded MinHash": recall(pairs, of_recipe),
-    }
-    seconds = dict(zip(recalls, (local_s, spark_s, recipe_s), strict=True))
+    recalls = {name: recall(pairs, found) for name, found in clusters.items()}
     section.tables.append(
         Table(
             ["", "seconds", "CPU seconds", "documents/s", "recall"],
-            [[n, *seconds[n], documents / seconds[n][0], recalls[n]] for n in recalls],
+            [[n, t.seconds, t.cpu, documents / t.seconds, recalls[n]] for n, t in spent.items()],
         )
     )
-    section.tables.append(Table(["table", "rows", "seconds"], [list(phase) for phase in phases]))
-    section.checks.append(Check("the clusters of the local engine", of_spark == of_local))
-    section.results += [
-        Result("beside banded MinHash", recipe_s[0] / spark_s[0], "x", ">=", FASTER),
-        Result("beside banded MinHash, CPU", recipe_s[1] / spark_s[1], "x"),
-        Result(
-            "recall less that of MinHash",
-            recalls["roughly on Spark"] - recalls["banded MinHash"],
-            "",
-            ">=",
-            0.0,
-        ),
-        Result("time beside the local engine", spark_s[0] / local_s[0], "x"),
-    ]
+    section.tables += explained
+    section.tables.append(
+        Table(
+            ["of this", "s", "CPU s: JVM", "Python"],
+            [[n, t.seconds, t.java, t.python] for n, t in more.items()],
+        )
+    )
+    recipe, own = spent[RECIPE], spent["roughly, local"]
+    for plan in plans:
+        name = f"Spark, {plan}"
+        took = spent[name]
+        section.checks.append(
+            Check(f"{plan}: the clusters of the local engine", clusters[name] == of_local)
+        )
+        section.results += [
+            Result(f"{plan}: banded MinHash", recipe.seconds / took.seconds, "x", ">=", FASTER),
+            Result(f"{plan}: banded MinHash, CPU", recipe.cpu / took.cpu, "x"),
+            Result(
+                f"{plan}: recall less MinHash's", recalls[name] - recalls[RECIPE], "", ">=", 0.0
+            ),
+            Result(f"{plan}: time beside the local engine", took.seconds / own.seconds, "x"),
+            Result(f"{plan}: CPU beside the local engine", took.cpu / own.cpu, "x"),
+        ]
     return section
+
+
+def _phase_row(name: str, local: Any, spark: Spent | None) -> list[Any]:
+    own = [None, None] if local is None else [local.wall_seconds, local.cpu_seconds]
+    return [
+        name,
+        *own,
+        *([None] * 3 if spark is None else [spark.seconds, spark.java, spark.python]),
+    ]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m bench.spark",
+        prog="python -m bench spark",
         description="Clustering on Spark, beside banded MinHash and the local engine.",
         allow_abbrev=False,
     )
@@ -170,7 +289,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--partitions", type=int, default=16, help="of every shuffle")
     parser.add_argument(
-        "--divided", action="store_true", help="never let one task join all sketches"
+        "--plan", choices=PLANS, help="whether one task joins all sketches; both unless named"
     )
     parser.add_argument("--folder", type=Path, default=Path("build"), help="for temporary files")
     add_output_options(parser)
@@ -184,7 +303,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     }
     session = Session(f"{arguments.documents:,} documents", "spark")
     try:
-        session.add(run(arguments.documents, arguments.master, folder, settings, arguments.divided))
+        plans = PLANS if arguments.plan is None else [arguments.plan]
+        session.add(run(arguments.documents, arguments.master, folder, settings, plans))
     finally:
         shutil.rmtree(folder)
     return session.finish(arguments.json, arguments.record)

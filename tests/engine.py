@@ -89,7 +89,7 @@ def _answer(documents: Any, clusters: Any, pairs: Any, links: Any, containment: 
     )
 
 
-def local_answer(documents: list[dict[str, Any]], sketcher: Sketcher, **options: Any) -> Answer:
+def local_answer(documents: Any, sketcher: Sketcher, **options: Any) -> Answer:
     found: Clusters = roughly.cluster(documents, sketcher=sketcher, threads=1, **options)
     ids = found.ids.to_pylist()
     names = [ids[n] for n in found.outcome.groups.representatives.tolist()]
@@ -120,12 +120,12 @@ def frame_of(session: Any, documents: list[dict[str, Any]], partitions: int = 3)
     return session.createDataFrame(pa.table(columns)).repartition(partitions)
 
 
-def spark_answer(
-    session: Any, documents: list[dict[str, Any]], sketcher: Sketcher, **options: Any
-) -> Answer:
+def spark_answer(session: Any, documents: Any, sketcher: Sketcher, **options: Any) -> Answer:
+    """Of a list of documents, or a DataFrame."""
     from roughly import spark
 
-    found = spark.cluster(frame_of(session, documents), sketcher=sketcher, **options)
+    frame = frame_of(session, documents) if isinstance(documents, list) else documents
+    found = spark.cluster(frame, sketcher=sketcher, **options)
     try:
         return _answer(
             *(

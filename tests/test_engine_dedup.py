@@ -63,13 +63,16 @@ CASES: list[dict[str, Any]] = [
 ]
 
 
-SIZES = Sizes(fitting=30, long_list=50)  # several rounds, lists with stripes
+DIVIDED = Sizes(texts=0)
+SMALL = Sizes(texts=0, fitting=30, long_list=50)  # several rounds, lists with stripes
 
 
-RUNS = [(options, Sizes()) for options in CASES] + [(CASES[0], SIZES)]
+RUNS = [(CASES[0], DIVIDED), (CASES[0], Sizes())]
+RUNS += [(options, sizes) for options in CASES[1:] for sizes in (DIVIDED, Sizes())]
+RUNS += [(CASES[0], SMALL)]
 
 
-@pytest.mark.parametrize(("options", "sizes"), RUNS[: None if FULL else 1], ids=str)
+@pytest.mark.parametrize(("options", "sizes"), RUNS[: None if FULL else 2], ids=str)
 def test_the_same_removals(options: dict[str, Any], sizes: Sizes, spark_session: Any) -> None:
     from roughly import spark
 

@@ -65,12 +65,15 @@ def part_of(table: DataFrame, part: str) -> DataFrame:
     return table.where(table["part"] == part).select(*names)
 
 
+def executor_folder() -> str | None:
+    """Where an executor spills, which is meant for as much."""
+    return os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or None
+
+
 def _finish(
     parameters: Parameters, settings: Settings, arrow: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    # Where the executor spills, which is meant for as much.
-    place = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or None
-    with tempfile.TemporaryDirectory(prefix="roughly-", dir=place) as folder:
+    with tempfile.TemporaryDirectory(prefix="roughly-", dir=executor_folder()) as folder:
         directory = Path(folder)
         with Steps(directory, {}, durable=False) as steps:
             segment = _gathered(arrow, parameters, directory / "segment", steps)

@@ -21,6 +21,7 @@ from roughly.errors import ParameterError
 from roughly.parameters import Parameters
 from roughly.sketcher import Sketcher
 from roughly.spark.alone import ALONE, finished, part_of
+from roughly.spark.alone_dedup import TEXTS
 from roughly.spark.checkpoint import Checkpoints, Progress
 from roughly.spark.components import components
 from roughly.spark.counting import counted
@@ -31,7 +32,7 @@ from roughly.spark.join import JoinRule, Level, joined_pairs, levels_of, reach, 
 from roughly.spark.mass import find_hubs, pairs_inside
 from roughly.spark.order import document_order, numbered
 from roughly.spark.session import SparkError, check_spark
-from roughly.spark.sketching import count_elements, fields_of, readable, sketched
+from roughly.spark.sketching import checked_sum, fields_of, readable, sketched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -42,6 +43,7 @@ class Sizes:
     """What decides how the work is divided, never what comes out of it."""
 
     alone: int = ALONE  # elements of all sketches that one task joins
+    texts: int = TEXTS  # bytes of all texts that one task deduplicates
     masses: int = ALONE  # elements of the masses that one task joins
     fitting: int = FITTING  # edges that one task holds
     long_list: int = LONG_LIST  # documents under one element that one task compares
@@ -82,18 +84,18 @@ def cluster(
     sizes = sizes or Sizes()
     made = sketched(readable(documents, fields), sketcher, fields)
     sketches = checkpoints.keep("sketches", made)
-    if checked_elements(sketches, checkpoints) <= sizes.alone:
+    if _checked_elements(sketches, checkpoints) <= sizes.alone:
         whole = checkpoints.keep("finished", finished(sketches, parameters, settings))
         return _taken_apart(whole, parameters, settings, checkpoints, sizes)
-    ordered = numbered(sketches, document_order(), "ordered", checkpoints)
-    return _phases(ordered, parameters, settings, checkpoints, sizes)
+    ordered = numbered(sketches.drop("values"), document_order(), "ordered", checkpoints)
+    return _phases(sketches, ordered, parameters, settings, checkpoints, sizes)
 
 
-def checked_elements(sketches: DataFrame, checkpoints: Checkpoints) -> int:
+def _checked_elements(sketches: DataFrame, checkpoints: Checkpoints) -> int:
     """The elements of the table `sketches`, which goes if its ids are wrong: documents that are
     put right are to be sketched anew."""
     try:
-        return count_elements(sketches)
+        return checked_sum(sketches, "kept")
     except SparkError:
         checkpoints.drop("sketches")
         raise
@@ -131,7 +133,15 @@ def _taken_apart(
     )
 
 
+def representatives(sketches: DataFrame, ordered: DataFrame, groups: DataFrame) -> DataFrame:
+    """number, size, level, kept and values of those that stand for themselves."""
+    own = groups.where("representative = number").select("number")
+    plain = ordered.select("id", "number", "size", "level", "kept").join(own, "number")
+    return sketches.select("id", "values").join(plain, "id")
+
+
 def _phases(
+    sketches: DataFrame,
     ordered: DataFrame,
     parameters: Parameters,
     settings: Settings,
@@ -140,8 +150,7 @@ def _phases(
 ) -> SparkClusters:
     """Phases 2 to 4, over documents that are sketched and numbered."""
     groups = checkpoints.keep("equivalents", equivalents(ordered))
-    own = groups.where("representative = number").select("number")
-    plain = ordered.select("number", "size", "level", "kept", "values").join(own, "number")
+    plain = representatives(sketches, ordered, groups)
     documents = checkpoints.keep("frequencies", with_frequencies(plain, sizes.long_list))
     links = checkpoints.keep(
         "hubs", find_hubs(documents, parameters, settings.threshold, settings.mass)

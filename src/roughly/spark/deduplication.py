@@ -3,6 +3,8 @@
     documents -> sketches -> numbered in keep order -> equivalents -> candidate pairs, counted
     -> rounds of the rule -> idle ones that stay are opened, and again -> reasons
 
+Where the texts are few, one task does it all instead (alone_dedup.py).
+
 Whoever seems to resemble an earlier one, its hub, will most likely go: pairs of two such *idle*
 documents are left out, and looked at only for those of them that stay all the same. So a mass of
 alike documents costs a pair for each, not the square.
@@ -24,8 +26,9 @@ from roughly.deduplication.rule import Rule, Threshold, make_rule
 from roughly.errors import ParameterError
 from roughly.parameters import Parameters
 from roughly.sketcher import Sketcher
+from roughly.spark.alone_dedup import removals_alone
 from roughly.spark.checkpoint import Checkpoints, Progress
-from roughly.spark.clustering import Sizes, checked_elements
+from roughly.spark.clustering import Sizes, representatives
 from roughly.spark.exact import counted_by_sketch, counted_exactly
 from roughly.spark.frequency import with_frequencies
 from roughly.spark.greedy import removed_of
@@ -33,7 +36,7 @@ from roughly.spark.join import JoinRule, Level, joined_pairs, levels_of
 from roughly.spark.mass import find_hubs
 from roughly.spark.order import numbered
 from roughly.spark.session import check_spark
-from roughly.spark.sketching import Fields, fields_of, readable, sketched
+from roughly.spark.sketching import Fields, checked_sum, fields_of, readable, sketched
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -87,11 +90,16 @@ def dedup(
     run |= {"rule": str(rule)}
     checkpoints = Checkpoints(documents.sparkSession, checkpoint, run, progress)
     texts = _with_position(readable(documents, fields, _more(order_field)), order_field)
+    sizes = sizes or Sizes()
+    if checked_sum(texts, "octet_length(text)") <= sizes.texts:
+        order = [_POSITION, "id"]
+        alone = removals_alone(texts, order, rule, sketcher.parameters, content_type)
+        removals = checkpoints.keep("removals", alone)
+        return SparkDeduplicated(documents, fields, removals, checkpoints)
     sketches = checkpoints.keep("sketches", sketched(texts, sketcher, fields, (_POSITION,)))
-    checked_elements(sketches, checkpoints)
-    ordered = numbered(sketches, _keep_order(rule), "ordered", checkpoints)
+    ordered = numbered(sketches.drop("values"), _keep_order(rule), "ordered", checkpoints)
     finder = _Finder(
-        ordered, texts, sketcher.parameters, rule, fields, checkpoints, sizes or Sizes()
+        sketches, ordered, texts, sketcher.parameters, rule, fields, checkpoints, sizes
     )
     return SparkDeduplicated(documents, fields, finder.removals(), checkpoints)
 
@@ -184,7 +192,8 @@ def _contained(
 class _Finder:
     """One deduplication, over documents that are sketched and numbered in keep order."""
 
-    ordered: DataFrame
+    sketches: DataFrame
+    ordered: DataFrame  # the same without their values
     texts: DataFrame  # id, text
     parameters: Parameters
     rule: Rule
@@ -195,11 +204,8 @@ class _Finder:
     def removals(self) -> DataFrame:
         keep = self.checkpoints.keep
         groups = keep("equivalents", self._groups())
-        own = groups.where("number = representative").select("number")
-        plain = self.ordered.select("number", "size", "level", "kept", "values")
-        documents = keep(
-            "frequencies", with_frequencies(plain.join(own, "number"), self.sizes.long_list)
-        )
+        plain = representatives(self.sketches, self.ordered, groups)
+        documents = keep("frequencies", with_frequencies(plain, self.sizes.long_list))
         levels = levels_of(documents)
         hubs = keep(
             "hubs", find_hubs(documents, self.parameters, self.rule.threshold, _MASS)

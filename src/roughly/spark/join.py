@@ -185,7 +185,7 @@ def _postings(
         enough = (counts >= rule.least_contained) | (counts == size)
         flags = np.where(own == level.level, _NATIVE, 0) | np.where(enough, _ENOUGH, 0)
         made = np.zeros(len(key), _POSTING)
-        made["key"] = key + np.uint64(level.level) * MIX
+        made["key"] = key + np.uint64(level.level * int(MIX) % 2**64)
         made["number"], made["team"], made["count"] = number[row], team[row], counts[row]
         made["position"] = np.minimum(position, _POSITION) | flags.astype(np.uint32)[row]
         of_key = stripes_of(key, long_keys, stripes)
@@ -224,9 +224,9 @@ def _meetings(rule: JoinRule) -> Callable[[pa.Table], pa.Table]:
         met = np.zeros(len(key), bool)
         met[alike] = met[alike + 1] = True
         postings = postings[order[met]]
-        if (postings["team"] != NO_TEAM).any():
-            postings = postings[np.lexsort((postings["team"], postings["key"]))]
-        pairs = [np.zeros((2, 0), np.int64), *_meet(rule, postings)]
+        # Teams lie together in their lists, and those of like sizes in a team.
+        by = (postings["count"], postings["team"], postings["key"])
+        pairs = [np.zeros((2, 0), np.int64), *_meet(rule, postings[np.lexsort(by)])]
         a, b = np.concatenate(pairs, axis=1)
         return pair_messages(a, b)
 
@@ -237,24 +237,51 @@ def _meet(rule: JoinRule, postings: npt.NDArray[Any]) -> Iterator[Numbers]:
     """Those of a list that may reach the floor, some pairs of postings at a time."""
     column = {name: postings[name].copy() for name in _POSTING.names or ()}
     index, total = np.arange(len(postings)), len(postings)
-    list_end = _ends([column["key"]])
-    # Teams lie together in their lists.
+    list_end, team_end = _ends([column["key"]]), _ends([column["key"], column["team"]])
     teamed = column["team"] != NO_TEAM
-    first = index + 1
-    if teamed.any():
-        first = np.where(teamed, _ends([column["key"], column["team"]]), first)
-    partners = list_end - first
+    # Those without a team are compared with each other, up to the largest that may do. All are
+    # compared with those of the teams behind their own.
+    largest = _largest_partner(rule, column)
+    runs = np.cumsum(np.concatenate(([0], team_end[1:] != team_end[:-1]))[:total])
+    size = (runs << 32) | column["count"]
+    last = np.searchsorted(size, (runs << 32) | largest, side="right")
+    stretches = [(index + 1, np.where(teamed, 0, last)), (team_end, list_end)]
+    for first, end in stretches:
+        yield from _between(rule, column, first, np.maximum(end - first, 0))
+
+
+def _largest_partner(rule: JoinRule, column: dict[str, Any]) -> Numbers:
+    """The elements of the largest document, not smaller than each, that may be a pair with it
+    under this element."""
+    count = column["count"].astype(np.int64)
+    behind = count - (column["position"] & _POSITION)
+    floor = float(rule.floor)
+    if rule.measure == "containment":
+        return np.where(behind >= floor * count - 1e-6, 0xFFFFFFFF, 0)
+    if rule.parameters.selection[0] == "min":
+        most = behind / floor
+    else:
+        most = behind * ((1 + floor) / floor) - count
+    found: Numbers = np.clip(most + 1e-3, 0, 0xFFFFFFFF).astype(np.int64)
+    return found
+
+
+def _between(
+    rule: JoinRule, column: dict[str, Any], first: Numbers, partners: Numbers
+) -> Iterator[Numbers]:
+    """The hopeful pairs of every posting with some that begin with `first`."""
+    index = np.flatnonzero(partners)
+    first, partners = first[index], partners[index]
     begin, sums = 0, np.concatenate(([0], np.cumsum(partners)))
-    while begin < total:
+    while begin < len(index):
         end = max(begin + 1, int(np.searchsorted(sums, sums[begin] + _AT_ONCE, "right")) - 1)
         some = partners[begin:end]
-        if some.any():
-            x = np.repeat(index[begin:end], some)
-            y = np.repeat(first[begin:end], some)
-            y += np.arange(len(y)) - np.repeat(np.cumsum(some) - some, some)
-            x, y = _hopeful(rule, column, x, y)
-            number = column["number"]
-            yield np.stack((np.minimum(number[x], number[y]), np.maximum(number[x], number[y])))
+        x = np.repeat(index[begin:end], some)
+        y = np.repeat(first[begin:end], some)
+        y += np.arange(len(y)) - np.repeat(np.cumsum(some) - some, some)
+        x, y = _hopeful(rule, column, x, y)
+        number = column["number"]
+        yield np.stack((np.minimum(number[x], number[y]), np.maximum(number[x], number[y])))
         begin = end
 
 

@@ -83,24 +83,24 @@ def readable(documents: DataFrame, fields: Fields, more: tuple[str, ...] = ()) -
     )
 
 
-def count_elements(sketches: DataFrame) -> int:
-    """How many elements all sketches have. Raises unless every document has an id of its own, for
-    results name documents by it."""
+def checked_sum(documents: DataFrame, what: str) -> int:
+    """The sum of something over all documents, or sketches. Raises unless every document has an id
+    of its own, for results name documents by it."""
     from pyspark.sql import functions as F
 
     nameless = F.count(F.when(F.col("id") == "", 1)).alias("nameless")
     rows, ids = F.count(F.lit(1)).alias("rows"), F.countDistinct("id").alias("ids")
-    elements = F.coalesce(F.sum("kept"), F.lit(0)).alias("elements")
-    facts = sketches.agg(rows, ids, nameless, elements).head()
+    total = F.coalesce(F.sum(F.expr(what)), F.lit(0)).alias("total")
+    facts = documents.agg(rows, ids, nameless, total).head()
     if facts["ids"] < facts["rows"] or facts["nameless"]:
-        counts = sketches.groupBy("id").count()
+        counts = documents.groupBy("id").count()
         empty = F.coalesce(F.col("id"), F.lit("")) == ""
         bad = counts.where((F.col("count") > 1) | empty).head()
         raise SparkError(
             f"ids: not unique: {bad['id']!r} stands for {bad['count']} documents, wanted one each",
             hint="name another column (id_field), or make one, for instance of path and row",
         )
-    return int(facts["elements"])
+    return int(facts["total"])
 
 
 def sketched(
@@ -110,7 +110,7 @@ def sketched(
     they are."""
     kept = [f for f in documents.schema if f.name in more]
     schema = ", ".join([SKETCHES, *(f"{f.name} {f.dataType.simpleString()}" for f in kept)])
-    make = partial(_sketch_batches, _plain(sketcher.parameters), fields.content_type, more)
+    make = partial(_sketch_batches, plain_arguments(sketcher.parameters), fields.content_type, more)
     return documents.select("id", "date", "text", *more).mapInArrow(make, schema)
 
 
@@ -137,7 +137,7 @@ def _arguments(simhasher: Simhasher) -> dict[str, Any]:
     }
 
 
-def _plain(parameters: Parameters) -> dict[str, Any]:
+def plain_arguments(parameters: Parameters) -> dict[str, Any]:
     """A sketcher's arguments, which travel better than a sketcher."""
     return {
         "w": parameters.w,
@@ -172,7 +172,7 @@ def _sketch_batches(
         kept = np.diff(columns.offsets)
         yield pa.RecordBatch.from_pydict(
             {
-                "id": rows.column("id"),  # null if it was, which `count_elements` tells of
+                "id": rows.column("id"),  # null if it was, which `checked_sum` tells of
                 "date": batch.column("date"),
                 "size": columns.size.astype(np.int64),
                 "tokens": columns.tokens.astype(np.int64),
