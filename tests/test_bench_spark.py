@@ -27,3 +27,18 @@ def test_bands_are_of_the_document() -> None:
 def test_recall() -> None:
     clusters = {"a": 1, "b": 1, "c": 2, "d": 2}
     assert spark.recall([("a", "b"), ("b", "c"), ("c", "d"), ("a", "d")], clusters) == 0.5
+
+
+def test_every_table_has_a_phase() -> None:
+    tables = {"sketches": "sketch", "rung-3-5-hubs": "pairs", "pairs-resemblance": "pairs"}
+    tables |= {"links-resemblance-0": "forest", "documents": "clusters", "fetched": "clusters"}
+    assert {name: spark.phase_of(name) for name in tables} == tables
+
+
+def test_what_was_spent_adds_up() -> None:
+    """A loop of this process is Python's; there is no Java."""
+    watch = spark.Watch()
+    while (spent := watch.read()).python == 0:
+        sum(range(10_000_000))
+    assert spent.java == 0 and spent.cpu == spent.python
+    assert spark.Spent(1, 2, 3) + spark.Spent(4, 5, 6) == spark.Spent(5, 7, 9)
