@@ -174,7 +174,8 @@ def compare(
         sketcher = Sketcher(w, "adaptive:200")
     w = sketcher.w
     first, second = _document(a, "a", content_type), _document(b, "b", content_type)
-    near = _counts(first, second, Sketcher(w, "all", words=sketcher.words))
+    # The seed chooses the words of documents of middle length.
+    near = _counts(first, second, Sketcher(w, "all", sketcher.seed, words=sketcher.words))
     inside = _counts(first, second, Sketcher(w, "all")) if sketcher.words else near
     spans_a = _core.token_spans(first.text_utf8, first.html)
     spans_b = _core.token_spans(second.text_utf8, second.html)
