@@ -31,6 +31,7 @@ Kind = Literal["identical", "lexical", "shingle", "near", "contains", "contained
 NEAR = 0.5
 CONTAINED = 0.8
 
+
 class Passage(NamedTuple):
     """A run of tokens that both documents have, as long as it can be."""
 

@@ -106,9 +106,7 @@ class Sketcher:
 
     def __repr__(self) -> str:
         words = f", words={self.words}" if self.words else ""
-        return (
-            f"Sketcher(w={self.w}, select={self.select!r}, seed={self.seed}, bits={self.bits}{words})"
-        )
+        return f"Sketcher(w={self.w}, select={self.select!r}, seed={self.seed}, bits={self.bits}{words})"
 
     def sketch(self, document: str | bytes, content_type: str = "auto") -> Sketch:
         """The sketch of one document. Text is taken as it is; bytes are decoded (byte order mark,

@@ -76,7 +76,7 @@ def _text(segment: Stored, row: int, element: int) -> str:
         text = _core.html_text(text)
     fingerprints = _core.fingerprints(text, False, p.w, p.bits, p.seed)
     if p.words:
-        fingerprints &= ~np.uint64(WORD_MARK)
+        fingerprints = fingerprints & ~np.uint64(WORD_MARK)
     spans = _core.token_spans(text, False)
     at = int(np.flatnonzero(fingerprints == np.uint64(element))[0])
     begin, end = spans[at, 0], spans[min(at + p.w, len(spans)) - 1, 1]

@@ -38,7 +38,9 @@ def page(comparison: Comparison, a: Document, b: Document) -> str:
     reading_a, reading_b = reading(a), reading(b)
     shown, whole = shown_passages(comparison.passages, reading_a, reading_b)
     common_a = covered(comparison.passages, comparison.a.tokens)
-    common_b = _core.common_tokens(b.text_utf8, b.html, a.text_utf8, a.html, comparison.evidence_width)
+    common_b = _core.common_tokens(
+        b.text_utf8, b.html, a.text_utf8, a.html, comparison.evidence_width
+    )
     runs_a = [(passage.a_token, passage.tokens, number) for number, passage in shown]
     runs_b = [(passage.b_token, passage.tokens, number) for number, passage in shown]
     style, script = _own("comparison.css"), _own("comparison.js")

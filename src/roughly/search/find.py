@@ -62,6 +62,13 @@ class Counts:
     inside: Numbers  # of both of these
     exact: npt.NDArray[np.bool_]
 
+    @classmethod
+    def of(cls, rows: Numbers, columns: Numbers, exact: bool) -> Counts:
+        """With the five counts as columns."""
+        common, sampled, of_query, of_found, inside = columns.T
+        every = np.full(len(rows), exact)
+        return cls(rows, common, sampled, of_query, of_found, inside, every)
+
     def take(self, chosen: npt.NDArray[np.generic]) -> Counts:
         names = self.__dataclass_fields__
         return Counts(*(getattr(self, name)[chosen] for name in names))
@@ -150,7 +157,7 @@ def _by_sketch(searcher: Searcher, query: Query, recall: Recall, threads: int) -
         least_contained=recall.sieve.least,
         threads=threads,
     ).astype(np.int64)
-    counts = Counts(*(table[:, i] for i in range(1, 7)), np.zeros(len(table), bool))
+    counts = Counts.of(table[:, 1], table[:, 2:], exact=False)
     if not recall.sieve.slack:
         return counts
     return counts.take(
@@ -177,7 +184,7 @@ def _without_sketch(collection: Collection, searcher: Searcher, query: Query) ->
     same = _hex(collection, "canonical", rows) == query.canonical_hash
     rows = rows[same]
     whole = np.full(len(rows), query.size, np.int64)
-    return Counts(rows, *[whole] * 5, np.ones(len(rows), bool))
+    return Counts.of(rows, np.column_stack([whole] * 5), exact=True)
 
 
 def _by_text(
@@ -230,9 +237,7 @@ def _counted(
     threads: int,
     advance: Callable[[int], None] = lambda done: None,
 ) -> Counts:
-    inside, sizes, common_words, words = count_exactly(
-        collection, query, rows, threads, advance
-    ).T
+    inside, sizes, common_words, words = count_exactly(collection, query, rows, threads, advance).T
     own = np.full(len(rows), query.size, np.int64)
     common = inside + common_words
     sampled = own + query.words + sizes + words - common

@@ -98,4 +98,4 @@ def _measured(collection: Collection, query: Query, rows: Numbers, threads: int)
             pairs[:, :2] = pairs[:, 1::-1].copy()
             held[:, 0] = together.measure("contained", pairs, threads)[:, 3]
         parts.append(np.concatenate([found, held], axis=1))
-    return Counts(rows, *np.concatenate(parts).T, np.zeros(len(rows), bool))
+    return Counts.of(rows, np.concatenate(parts), exact=False)

@@ -82,9 +82,7 @@ def write_index(
         runs = _Runs(temporary(directory / "index-runs"), memory_bytes // 4, stack)
         advance = progress("index", 2 * segment.parts, "parts")
         places = []
-        for part, run, kept, words, coarser, place in _scattered(
-            segment, left_out, threads, sets
-        ):
+        for part, run, kept, words, coarser, place in _scattered(segment, left_out, threads, sets):
             begin, end = segment.rows(part)
             rows["kept"][begin:end] = kept
             rows["words"][begin:end] = words

@@ -9,6 +9,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from roughly.sketch import WORD_MARK
+
 Values = npt.NDArray[np.uint64]
 Offsets = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]  # two columns
