@@ -17,13 +17,13 @@ import numpy as np
 
 import roughly
 from bench.accuracy_method import (
-    CEILING,
     BAND_PERMUTATIONS,
+    CEILING,
     CLUSTER,
     PERMUTATIONS,
     SELECT,
-    Documents,
     WORDS,
+    Documents,
     W,
     banded,
     datasketch_resemblance,

@@ -1,9 +1,10 @@
 """Two documents compared exactly: resemblance, containment, and the passages they share.
 
 The measures are those of the 1997 paper on the documents' shingle sets, to which the resemblance of
-short documents adds their words; estimates from sketches stand beside them for comparison. A shingle is told from another by its 64-bit fingerprint
-(docs/algorithm.md, section 3, bounds the chance of an error); passages are verified token by token.
-Nothing here keeps state; every function may be called from any thread.
+short documents adds their words; estimates from sketches stand beside them for comparison. A
+shingle is told from another by its 64-bit fingerprint (docs/algorithm.md, section 3, bounds the
+chance of an error); passages are verified token by token. Nothing here keeps state; every function
+may be called from any thread.
 """
 
 from __future__ import annotations
@@ -145,8 +146,8 @@ def resemblance(
 ) -> float:
     """The share of the two documents' shingles that are in both: 0.0 to 1.0, exact.
 
-    `w` and `words` are those of a Sketcher: of documents of fewer than 200 tokens single words count
-    as well, unless `w` is given.
+    `w` and `words` are those of a Sketcher: of documents of fewer than 200 tokens single words
+    count as well, unless `w` is given.
     Text (str) is taken as it is, bytes are decoded; both count as HTML if they look like it, unless
     `content_type` says. Two documents without a token resemble at 1.0, one alone at 0.0.
     """

@@ -87,8 +87,8 @@ def parse_select(select: str) -> tuple[str, int]:
 
 
 def words_for(words: int | None, named_width: bool, bits: int, select: str) -> int:
-    """Below how many tokens documents have words: the number given, or the default. A width that was
-    named is the only one unless words are asked for; and short documents must be kept whole."""
+    """Below how many tokens documents have words: the number given, or the default. A width that
+    was named is the only one unless words are asked for; short documents must be kept whole."""
     name, number = parse_select(select)
     most = {"all": MOST_WORDS, "adaptive": min(MOST_WORDS, number)}.get(name, 0) * (bits == 64)
     if words is None:

@@ -33,9 +33,9 @@ class Sketcher:
 
     w: tokens in a shingle, 5 unless given. words: documents of fewer tokens have single words
     beside their shingles, for their resemblance (not for containment): 200 unless given, and none
-    if w is given, which then is the only width. select: what is kept, `all`, `mod:M`, `min:K`, `adaptive:T` or `perm:K`.
-    seed: 64 bits that derive every key, or "random"; a secret seed keeps others from writing texts
-    that slip through the sample. bits: 64, or 40 as in the 1997 paper.
+    if w is given, which then is the only width. select: what is kept, `all`, `mod:M`, `min:K`,
+    `adaptive:T` or `perm:K`. seed: 64 bits that derive every key, or "random"; a secret seed keeps
+    others from writing texts that slip through the sample. bits: 64, or 40 as in the 1997 paper.
     """
 
     __slots__ = ("_parameters",)
@@ -105,8 +105,9 @@ class Sketcher:
         return hash(self._parameters)
 
     def __repr__(self) -> str:
-        words = f", words={self.words}" if self.words else ""
-        return f"Sketcher(w={self.w}, select={self.select!r}, seed={self.seed}, bits={self.bits}{words})"
+        p = self._parameters
+        words = f", words={p.words}" if p.words else ""
+        return f"Sketcher(w={p.w}, select={p.select!r}, seed={p.seed}, bits={p.bits}{words})"
 
     def sketch(self, document: str | bytes, content_type: str = "auto") -> Sketch:
         """The sketch of one document. Text is taken as it is; bytes are decoded (byte order mark,

@@ -100,8 +100,8 @@ def cluster_on_spark(arguments: argparse.Namespace) -> int:
 
 def dedup_on_spark(arguments: argparse.Namespace) -> int:
     """`roughly dedup --engine spark`."""
-    from roughly.spark.deduplication import dedup
     from roughly.sketcher import Sketcher
+    from roughly.spark.deduplication import dedup
     from roughly.spark.files import ORDER, format_of, read_files, write_rows, write_tables
 
     with _session(arguments) as session:
