@@ -281,7 +281,7 @@ def _ranked(
 ) -> tuple[npt.NDArray[np.intp], dict[int, Kind]]:
     """The order of the matches, and the kinds of those that are equivalent."""
     equal = counts.same()
-    kinds = equivalent(collection, searcher, query, counts.rows[equal], counts.inside[equal])
+    kinds = equivalent(collection, searcher, query, counts.rows[equal], counts.common[equal])
     rank = {"identical": 0, "lexical": 1, "empty": 1, "shingle": 2}
     first = np.full(len(counts), 4, np.int64)
     resembles = share_of(counts.common, counts.sampled)

@@ -52,7 +52,7 @@ def find_by_simhash(
     order = np.lexsort((rows, -share_of(counts.common, counts.sampled), bits))[:limit]
     counts, bits = counts.take(order), bits[order]
     equal = counts.same()
-    kinds = equivalent(collection, searcher, query, counts.rows[equal], counts.inside[equal])
+    kinds = equivalent(collection, searcher, query, counts.rows[equal], counts.common[equal])
     rule = Rule(DEFAULT_THRESHOLD, None)
     matches = [
         replace(match, distance=away, kind=kinds.get(match.row, "near"))
