@@ -82,7 +82,19 @@ def short_collections(draw: st.DrawFn) -> list[Document]:
     for _ in range(draw(st.integers(0, 14))):
         tokens = list(rng.choice(bases))
         kind = rng.choice(
-            ["same", "order", "order", "word", "word", "add", "cut", "ring", "long", "form", "empty"]
+            [
+                "same",
+                "order",
+                "order",
+                "word",
+                "word",
+                "add",
+                "cut",
+                "ring",
+                "long",
+                "form",
+                "empty",
+            ]
         )
         if kind == "order":
             rng.shuffle(tokens)

@@ -133,7 +133,11 @@ def shuffled(count: int) -> list[Document]:
     hardly any shingle of five."""
     words = [f"w{i}" for i in range(12)]
     return [
-        {"id": f"{n:03}", "text": " ".join(words[(i * step + n) % 12] for i in range(12)), "date": None}
+        {
+            "id": f"{n:03}",
+            "text": " ".join(words[(i * step + n) % 12] for i in range(12)),
+            "date": None,
+        }
         for n, step in ((n, (1, 5, 7, 11)[n % 4]) for n in range(count))
     ]
 
@@ -174,7 +178,9 @@ def test_a_mass_of_words(threads: int) -> None:
 
 def test_common_shingles_are_no_words(tmp_path: Path) -> None:
     """Of shingles one is in all documents; of words five would be."""
-    texts = [f"same five words all over {' '.join(f'{n}own{i}' for i in range(7))}" for n in range(9)]
+    texts = [
+        f"same five words all over {' '.join(f'{n}own{i}' for i in range(7))}" for n in range(9)
+    ]
     corpus = roughly.Corpus.create(tmp_path / "c")
     corpus.add([{"id": str(n), "text": text} for n, text in enumerate(texts)])
     [most, *others] = common_shingles(corpus.clusters(), 20)

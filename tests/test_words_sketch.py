@@ -138,7 +138,7 @@ def test_which_words(options: dict[str, object], wanted: int) -> None:
     assert made.without_words().w == made.w
     assert Sketcher.of(made.parameters) == made
     assert ("words" in repr(made)) == bool(wanted)
-    assert eval(repr(made), {"Sketcher": Sketcher}) == made  # noqa: S307
+    assert eval(repr(made), {"Sketcher": Sketcher}) == made
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,10 @@ def test_features_have_no_words() -> None:
     features = [f"feature{i}" for i in range(20)]
     made = Sketcher(words=200).sketch_features(features, w=2)
     assert made.parameters.words == made.words == 0
-    assert made.fingerprints.tolist() == Sketcher(w=2).sketch_features(features, w=2).fingerprints.tolist()
+    assert (
+        made.fingerprints.tolist()
+        == Sketcher(w=2).sketch_features(features, w=2).fingerprints.tolist()
+    )
 
 
 # --- measures ------------------------------------------------------------------------------------
@@ -242,9 +245,7 @@ def test_measures_count_what_they_should(a: str, b: str, w: int, select: str) ->
 
 def at_level(sketch: Sketch, level: int, with_words: bool) -> set[int]:
     return {
-        int(f)
-        for f in sketch.fingerprints
-        if f % (1 << level) == 0 and (with_words or f < MARK)
+        int(f) for f in sketch.fingerprints if f % (1 << level) == 0 and (with_words or f < MARK)
     }
 
 
