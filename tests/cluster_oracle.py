@@ -69,8 +69,8 @@ def collections(draw: st.DrawFn) -> list[Document]:
 @st.composite
 def short_collections(draw: st.DrawFn) -> list[Document]:
     """Short documents of few words, so that words make pairs that shingles do not: bases in other
-    orders, with words changed, added or left out; and a few longer ones that have fewer words, none,
-    or a level."""
+    orders, with words changed, added or left out; and a few longer ones that have fewer words,
+    none, or a level."""
     rng = draw(st.randoms(use_true_random=False))
     vocabulary = [f"v{i}" for i in range(rng.choice([4, 9, 25]))]
 

@@ -31,7 +31,7 @@ from tests.test_cluster_run import (
 )
 from tests.test_join import pair_counts
 
-some = settings(max_examples=300 if FULL else 10)
+some = settings(max_examples=80 if FULL else 8)
 
 # select and words: all words of nearly all documents, of some, of hardly any.
 sketchings = st.sampled_from(
@@ -93,7 +93,7 @@ def complete(document: Document, sketcher: Sketcher, measure: str) -> set[int]:
     return {v for v in values if measure == "resemblance" or v < 1 << 63}
 
 
-@settings(max_examples=150 if FULL else 6)
+@settings(max_examples=60 if FULL else 4)
 @given(short_collections(), sketchings, st.sampled_from([2, 5]), st.booleans())
 def test_exact_pairs(
     documents: list[Document], sketching: tuple[str, int], w: int, contains: bool

@@ -43,7 +43,7 @@ def options(rule: Rule) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=300 if FULL else 8)
+@settings(max_examples=80 if FULL else 5)
 @given(documents, rules, st.sampled_from([MassRule(), MassRule(2, 1, 1), MassRule(2, 8, 4)]))
 def test_removals_do_not_depend_on_words(
     given_: list[Document], rule: Rule, masses: MassRule
@@ -60,7 +60,7 @@ def test_removals_do_not_depend_on_words(
     assert bare == greedy(given_, parameters, Fraction(threshold), least, keep, estimate)
 
 
-@settings(max_examples=300 if FULL else 6)
+@settings(max_examples=60 if FULL else 3)
 @given(
     documents,
     documents,

@@ -37,7 +37,7 @@ def histories(draw: st.DrawFn) -> list[Any]:
     return changes
 
 
-@settings(max_examples=200 if FULL else 6)
+@settings(max_examples=50 if FULL else 3)
 @given(
     histories(),
     st.sampled_from([("all", 256), ("all", 12), ("adaptive:20", 20), ("adaptive:200", 30)]),

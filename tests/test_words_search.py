@@ -108,7 +108,7 @@ FLOORS = st.sampled_from([None, *(Fraction(n, 20) for n in (1, 4, 8, 10, 13, 18,
 
 @pytest.mark.core
 @pytest.mark.parametrize("sketching", SKETCHINGS)
-@settings(max_examples=40 if FULL else 3, phases=[Phase.generate])
+@settings(max_examples=10 if FULL else 2, phases=[Phase.generate])
 @given(data=st.data())
 def test_neighbours_are_those_of_brute_force(
     sketching: tuple[str, int, int], data: st.DataObject
@@ -116,7 +116,7 @@ def test_neighbours_are_those_of_brute_force(
     select, words, w = sketching
     seed = data.draw(st.integers(0, 1 << 20))
     sketcher = Sketcher(w, select, seed % 5, words=words)
-    counts = data.draw(st.lists(st.sampled_from([0, 1, 40, 300]), min_size=1, max_size=2))
+    counts = data.draw(st.lists(st.sampled_from([0, 1, 40, 300 if FULL else 120]), min_size=1, max_size=2))
     removed_share = data.draw(st.sampled_from([0.0, 0.3]))
     floor, containment = data.draw(FLOORS), data.draw(FLOORS)
     direction: Direction = data.draw(st.sampled_from(["both", "contained", "contains"]))
@@ -167,7 +167,7 @@ def test_many_that_share_all_words(tmp_path: Path) -> None:
     chance = random.Random(3)
     form = [f"f{i}" for i in range(30)]
     documents = []
-    for n in range(900):
+    for n in range(400):
         own = [f"o{chance.randrange(5000)}" for _ in range(chance.choice([5, 20, 60, 100]))]
         words = [*form[:20], *own] if n % 2 else chance.sample([*form, *own], 30 + len(own))
         documents.append(" ".join(words))
@@ -176,7 +176,7 @@ def test_many_that_share_all_words(tmp_path: Path) -> None:
     write_index(segment, memory_bytes=1 << 30, threads=1, durable=False)
     searcher = Searcher([Shelf.of(segment)])
     stored = [sketcher.sketch(text, "text") for text in documents]
-    asked = [stored[0], stored[1], stored[898], sketcher.sketch(" ".join(form), "text")]
+    asked = [stored[0], stored[1], stored[398], sketcher.sketch(" ".join(form), "text")]
     asked.append(sketcher.sketch(" ".join(documents[:9]), "text"))
     assert asked[-1].level > 0
     half, most = Fraction(1, 2), Fraction(9, 10)
@@ -206,7 +206,7 @@ def make(path: Path, documents: Sequence[str], sketcher: Sketcher, text: bool) -
     return corpus
 
 
-@settings(max_examples=60 if FULL else 4, phases=[Phase.generate])
+@settings(max_examples=20 if FULL else 2, phases=[Phase.generate])
 @given(data=st.data())
 def test_find_is_brute_force(data: st.DataObject) -> None:
     select, words, w = data.draw(st.sampled_from(SKETCHINGS))
