@@ -116,7 +116,9 @@ def test_neighbours_are_those_of_brute_force(
     select, words, w = sketching
     seed = data.draw(st.integers(0, 1 << 20))
     sketcher = Sketcher(w, select, seed % 5, words=words)
-    counts = data.draw(st.lists(st.sampled_from([0, 1, 40, 300 if FULL else 120]), min_size=1, max_size=2))
+    counts = data.draw(
+        st.lists(st.sampled_from([0, 1, 40, 300 if FULL else 120]), min_size=1, max_size=2)
+    )
     removed_share = data.draw(st.sampled_from([0.0, 0.3]))
     floor, containment = data.draw(FLOORS), data.draw(FLOORS)
     direction: Direction = data.draw(st.sampled_from(["both", "contained", "contains"]))
