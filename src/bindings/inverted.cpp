@@ -192,8 +192,12 @@ class OwningIndex {
                                level.data()[i]});
         }
         if (!right) throw std::invalid_argument("queries: columns that do not belong together");
-        const NeighbourRule rule{ratio_argument(resemblance), ratio_argument(contained),
-                                 ratio_argument(contains), least_contained, smallest, with_words};
+        const NeighbourRule rule{ratio_argument(resemblance),
+                                 ratio_argument(contained),
+                                 ratio_argument(contains),
+                                 least_contained,
+                                 smallest,
+                                 with_words};
         std::vector<Neighbour> found;
         {
             nb::gil_scoped_release release;
@@ -260,10 +264,10 @@ void bind_inverted(nb::module_& module) {
             return std::pair(shape.bucket_bits, shape.value_bits);
         },
         "rows"_a, "postings"_a, "Bits of a bucket and of a value, for so many of them.");
-    module.def("scatter", &scatter_chunk, "values"_a, "offsets"_a, "first_row"_a, "left_out"_a,
-               "kept"_a,
-               "Postings of sketches by partition: keys, rows, where each partition ends. kept: of every "
-               "row its elements but words.");
+    module.def(
+        "scatter", &scatter_chunk, "values"_a, "offsets"_a, "first_row"_a, "left_out"_a, "kept"_a,
+        "Postings of sketches by partition: keys, rows, where each partition ends. kept: of every "
+        "row its elements but words.");
     module.def("invert", &invert_runs, "shape"_a, "runs"_a, "first"_a, "last"_a, "first_unit"_a,
                "threads"_a, "Entries, bucket ends and lists of partitions from first to last.");
     nb::class_<OwningIndex>(module, "InvertedIndex", "For every element the rows that have it.")
@@ -279,7 +283,8 @@ void bind_inverted(nb::module_& module) {
              "resemblance"_a, "contained"_a, "contains"_a, "least_contained"_a, "smallest"_a,
              "removed"_a, "threads"_a, "with_words"_a = false,
              "Of queries all rows that reach a floor, a denominator of 0 for none: query, row, "
-             "common, sampled, elements of the query and of the row where they meet. Words of rows count "
+             "common, sampled, elements of the query and of the row where they meet. Words of rows "
+             "count "
              "if queries have them.")
         .def("count", &OwningIndex::count, "elements"_a,
              "For each element how many rows have it, copies not counted.")

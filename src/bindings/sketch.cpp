@@ -67,8 +67,8 @@ void bind_sketch(nb::module_& module) {
         [](nb::handle source, size_t w, int bits, std::string_view select, uint64_t parameter,
            uint64_t seed, std::string_view content_type, size_t threads, std::string_view simd,
            const std::optional<InputArray<uint8_t>>& html, size_t words) {
-            const SketchParameters parameters{w,    bits, select_argument(select), parameter,
-                                              seed, words};
+            const SketchParameters parameters{w,         bits, select_argument(select),
+                                              parameter, seed, words};
             const ContentType type = content_type_argument(content_type);
             const Simd level = simd_argument(simd);
             const Documents documents = documents_from(source);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 #include <utility>
 
 #include "measure.hpp"
@@ -115,10 +116,15 @@ class NeighbourProbe::Work {
         for (size_t level = query_.level; level <= last_level_; ++level) {
             needed_[level] = needed_at(level);
             const uint64_t of_small = needed_with(elements_at_[level], 1, 1);
-            if (index_.has_small && of_small < least_large) of_small_[level] = of_small;
+            if (index_.has_small && of_small < most_in_small()) of_small_[level] = of_small;
             const uint64_t needed = std::min(needed_[level], of_small_[level]);
             if (needed != no_limit) may_skip_[level] = needed - 1 - (needed - 1) / seen_share;
         }
+    }
+
+    // Small documents have fewer elements, words included where these count.
+    uint64_t most_in_small() const {
+        return least_large + (rule_.with_words ? std::numeric_limits<uint8_t>::max() : 0);
     }
 
     uint64_t needed_at(size_t level) const {
@@ -479,7 +485,8 @@ class NeighbourProbe::Work {
         if (neighbour.of_found == unknown) {
             index_.source.sketch(candidate.row, sketch_);
             const uint64_t mask = (uint64_t{1} << level) - 1;
-            const Elements seen = rule_.with_words || !record.words ? sketch_ : shingles_in(sketch_);
+            const Elements seen =
+                rule_.with_words || !record.words ? sketch_ : shingles_in(sketch_);
             neighbour.of_found = static_cast<uint32_t>(std::count_if(
                 seen.begin(), seen.end(), [&](uint64_t each) { return !(each & mask); }));
         }

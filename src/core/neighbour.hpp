@@ -32,7 +32,7 @@ struct RowRecord {
     uint32_t copies;  // rows with the same sketch that are not in the lists: the word of the file
                       // of copies where their number stands, then they; 0 for none
     uint8_t level;
-    uint8_t words;  // of a short document, in its sketch
+    uint8_t words;                     // of a short document, in its sketch
     uint16_t coarser[coarser_levels];  // as kept, at the levels above its own; 2^16 - 1: or more
 };
 static_assert(sizeof(RowRecord) == 32);

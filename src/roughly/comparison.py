@@ -32,6 +32,8 @@ Kind = Literal["identical", "lexical", "shingle", "near", "contains", "contained
 NEAR = 0.5
 CONTAINED = 0.8
 
+Counts = tuple[int, int, int]  # distinct ones of both, of a, of b
+
 
 class Passage(NamedTuple):
     """A run of tokens that both documents have, as long as it can be."""
@@ -152,7 +154,8 @@ def resemblance(
     `content_type` says. Two documents without a token resemble at 1.0, one alone at 0.0.
     """
     first, second = _document(a, "a", content_type), _document(b, "b", content_type)
-    return _resemblance(*_counts(first, second, Sketcher(w, "all", words=words)))
+    near, _ = _counts(first, second, Sketcher(w, "all", words=words))
+    return _resemblance(*near)
 
 
 def containment(
@@ -160,7 +163,8 @@ def containment(
 ) -> float:
     """The share of a's shingles that are in b: 0.0 to 1.0, exact. See `resemblance`."""
     first, second = _document(a, "a", content_type), _document(b, "b", content_type)
-    return _containment(*_counts(first, second, Sketcher(w, "all")))
+    _, inside = _counts(first, second, Sketcher(w, "all", words=0))
+    return _containment(*inside)
 
 
 def compare(
@@ -177,8 +181,8 @@ def compare(
     w = sketcher.w
     first, second = _document(a, "a", content_type), _document(b, "b", content_type)
     # The seed chooses the words of documents of middle length.
-    near = _counts(first, second, Sketcher(w, "all", sketcher.seed, words=sketcher.words))
-    inside = _counts(first, second, Sketcher(w, "all")) if sketcher.words else near
+    whole = Sketcher(w, "all", sketcher.seed, words=sketcher.words)
+    near, inside = _counts(first, second, whole)
     spans_a = _core.token_spans(first.text_utf8, first.html)
     spans_b = _core.token_spans(second.text_utf8, second.html)
     width = _evidence_width(w, sketcher.words, len(spans_a), len(spans_b))
@@ -288,12 +292,16 @@ def _document(given: str | bytes | Document, name: str, content_type: str) -> Do
     )
 
 
-def _counts(a: Document, b: Document, sketcher: Sketcher) -> tuple[int, int, int]:
-    """(shingles of both, of a, of b), distinct ones; and words of short documents"""
+def _counts(a: Document, b: Document, sketcher: Sketcher) -> tuple[Counts, Counts]:
+    """Of shingles and the words of short documents, and of shingles alone."""
     import numpy as np
 
-    first, second = (_sketch(sketcher, each).fingerprints for each in (a, b))
-    return len(np.intersect1d(first, second, assume_unique=True)), len(first), len(second)
+    def counts(one: npt.NDArray[np.uint64], two: npt.NDArray[np.uint64]) -> Counts:
+        return len(np.intersect1d(one, two, assume_unique=True)), len(one), len(two)
+
+    first, second = _sketch(sketcher, a), _sketch(sketcher, b)
+    near = counts(first.fingerprints, second.fingerprints)
+    return near, counts(first.shingles, second.shingles) if sketcher.words else near
 
 
 def _sketch(sketcher: Sketcher, document: Document) -> Sketch:

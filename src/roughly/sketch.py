@@ -108,9 +108,11 @@ class Sketch:
     @property
     def words(self) -> int:
         """How many of the fingerprints are words of a short document."""
-        return len(self) - len(self._shingles())
+        return len(self) - len(self.shingles)
 
-    def _shingles(self) -> Values:
+    @property
+    def shingles(self) -> Values:
+        """The kept fingerprints but those of words."""
         if not self.parameters.words:
             return self.fingerprints
         import numpy as np
@@ -218,7 +220,7 @@ class Sketch:
         a = self if self.level == level else self.reduced(level)
         b = other if other.level == level else other.reduced(level)
         if shingles_only:
-            return a._shingles(), b._shingles()
+            return a.shingles, b.shingles
         return a.fingerprints, b.fingerprints
 
     def _comparable(self, other: Sketch) -> tuple[str, int]:

@@ -74,7 +74,9 @@ def word_elements(document: list[bytes], parameters: Parameters) -> set[int]:
     alone = {f | 1 << 63 for f in fingerprints(document, 1, parameters.bits, parameters.seed)}
     span = most - most // 2
     return {
-        e for e in alone if (e * 0x9E3779B97F4A7C15 % 2**64 // 2**32) * span < (most - count) * 2**32
+        e
+        for e in alone
+        if (e * 0x9E3779B97F4A7C15 % 2**64 // 2**32) * span < (most - count) * 2**32
     }
 
 

@@ -199,8 +199,11 @@ def sketcher_of(arguments: argparse.Namespace, like: Sketcher | None = None) -> 
             bits=like.bits,
             words=words,
         )
-    named = [("-w", arguments.w), ("--words", words), ("--select", arguments.select)]
-    for option, given in named:
+    for option, given in (
+        ("-w", arguments.w),
+        ("--words", getattr(arguments, "words", None)),
+        ("--select", arguments.select),
+    ):
         if given is not None:
             raise ParameterError(
                 f"{option}: cannot stand beside --preset {arguments.preset}: the preset fixes it",

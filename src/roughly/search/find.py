@@ -353,7 +353,8 @@ def named(
         measures = _estimates(query, counts, i, int(sizes[i]), int(words[i]))
         if kind in _SAME_SHINGLES:
             one = Estimate(1.0, 1.0, 1.0, int(counts.sampled[i]))
-            measures = one, measures[1] and one, measures[2] and one
+            inside = Estimate(1.0, 1.0, 1.0, int(counts.of_query[i]))
+            measures = one, measures[1] and inside, measures[2] and inside
         matches.append(Match(row, ids[i], dates[i], kind, *measures, exactly))
     return matches
 
