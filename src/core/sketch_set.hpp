@@ -15,6 +15,17 @@ namespace roughly {
 
 using Elements = std::span<const uint64_t>;
 
+// The highest bit marks the words of a short document in its sketch (docs/algorithm.md, section 4),
+// which therefore come last; where sketches have none it means nothing.
+inline constexpr uint64_t word_mark = uint64_t{1} << 63;
+
+// The elements without the words among them.
+inline Elements shingles_in(Elements elements) {
+    if (elements.empty() || !(elements.back() & word_mark)) return elements;
+    const auto first = std::lower_bound(elements.begin(), elements.end(), word_mark);
+    return elements.first(static_cast<size_t>(first - elements.begin()));
+}
+
 // Sketches of consecutive rows.
 struct SketchChunk {
     const uint64_t* values;
@@ -84,6 +95,7 @@ struct SketchSet {
     const SketchReader* reader = nullptr;
     const uint32_t* visits = nullptr;  // documents in the order of their rows; null: they are in it
     PairCondition condition{};
+    bool shingles_only = false;  // whether words are left out, as for containment
 
     // Whoever goes through all documents takes this one as the i-th: those that lie together follow
     // each other, so that few pages of a file are in use at a time.
@@ -93,7 +105,8 @@ struct SketchSet {
         const size_t row = rows[document];
         const SketchChunk& chunk = chunks[row >> chunk_bits];
         const int64_t* offset = chunk.offsets + (row & ((size_t{1} << chunk_bits) - 1));
-        return {chunk.values + offset[0], static_cast<size_t>(offset[1] - offset[0])};
+        const Elements all{chunk.values + offset[0], static_cast<size_t>(offset[1] - offset[0])};
+        return shingles_only ? shingles_in(all) : all;
     }
 
     // The same for a document that is wanted by itself: in place, or read into `buffer`.

@@ -293,6 +293,7 @@ _FIXED = (
     ("--cut-off", "cut_off"),
     ("--exact", "exact"),
     ("-w", "w"),
+    ("--words", "words"),
     ("--select", "select"),
     ("--seed", "seed"),
     ("--preset", "preset"),

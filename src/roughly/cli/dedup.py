@@ -119,7 +119,7 @@ def add_parser(subparsers: Any) -> None:
     how.add_argument("--estimate", action="store_true", help="let sketches decide: faster")
     add_condition_options(parser)
     add_simhashing(parser)
-    add_sketching(parser)
+    add_sketching(parser, words=False)
     add_reading(parser)
     group = parser.add_argument_group("the run and what it shows")
     add_resources(group)
@@ -169,11 +169,12 @@ def run(arguments: argparse.Namespace) -> int:
     from roughly.deduplication.rule import make_rule
     from roughly.deduplication.run import deduplicate
     from roughly.parameters import memory_or_half, threads_or_all
+    from roughly.sketcher import Sketcher
     from roughly.storage.lock import WriterLock
 
     against = None if arguments.against is None else _corpus(arguments)
     if against is None:
-        sketcher = sketcher_of(arguments)
+        sketcher = sketcher_of(arguments, Sketcher(words=0))
         condition = condition_of(arguments)
     else:
         condition = condition_of(arguments, simhash_of_corpus(against))
@@ -381,6 +382,6 @@ def _explain(result: Deduplicated, largest: int, sketcher: Any) -> None:
 
     terminal = Terminal(sys.stdout, None, "auto")
     for removed, kept in result.largest(largest):
-        comparison = compare(removed, kept, sketcher=sketcher)
+        comparison = compare(removed, kept, sketcher=sketcher.without_words())
         for line in lines(comparison, removed, kept, terminal, 3):
             print(line.replace(" (--passages N)", ""))

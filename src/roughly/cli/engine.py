@@ -15,11 +15,13 @@ from roughly.errors import ParameterError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from roughly.sketcher import Sketcher
+
 # What means the same on Spark; other options are refused.
 _SHARED = {
     *("inputs", "output", "run", "parser", "engine", "master", "checkpoint", "order_field"),
     *("threshold", "containment", "floor", "containment_floor", "keep", "estimate", "exact"),
-    *("w", "select", "seed", "text_field", "id_field", "date_field", "content_type"),
+    *("w", "words", "select", "seed", "text_field", "id_field", "date_field", "content_type"),
     *("force", "quiet", "command"),
 }
 _SPARK_ONLY = ("master", "checkpoint", "order_field")
@@ -98,6 +100,7 @@ def cluster_on_spark(arguments: argparse.Namespace) -> int:
 
 def dedup_on_spark(arguments: argparse.Namespace) -> int:
     """`roughly dedup --engine spark`."""
+    from roughly.sketcher import Sketcher
     from roughly.spark.deduplication import dedup
     from roughly.spark.files import ORDER, format_of, read_files, write_rows, write_tables
 
@@ -109,7 +112,7 @@ def dedup_on_spark(arguments: argparse.Namespace) -> int:
             keep=arguments.keep,
             estimate=arguments.estimate,
             order_field=arguments.order_field or ORDER,
-            **_options(arguments),
+            **_options(arguments, Sketcher(words=0)),
         )
         removals = found.removals()
         rows = f"{arguments.output}/documents"
@@ -121,13 +124,13 @@ def dedup_on_spark(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+def _options(arguments: argparse.Namespace, like: Sketcher | None = None) -> dict[str, Any]:
     def progress(name: str, rows: int, seconds: float) -> None:
         if not arguments.quiet:
             say(f"{name}: {rows:,} rows, {seconds:.1f} s")
 
     return {
-        "sketcher": sketcher_of(arguments),
+        "sketcher": sketcher_of(arguments, like),
         "content_type": arguments.content_type,
         "text_field": arguments.text_field,
         "id_field": arguments.id_field,

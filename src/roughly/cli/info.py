@@ -55,7 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     removed = f", {found.removed:,} removed" if found.removed else ""
     print(f"{printable(found.path)}: {counted(found.documents, 'document')}{removed}")
-    sketch = ", ".join(f"{name} {found.parameters[name]}" for name in ("w", "select", "seed"))
+    sketch = ", ".join(
+        f"{name} {found.parameters[name]}" for name in ("w", "words", "select", "seed")
+    )
     print(f"sketches: {sketch}")
     settings = found.settings
     if settings["method"] == "hamming":

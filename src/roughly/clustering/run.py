@@ -390,7 +390,7 @@ class _Phases:
         """Pairs with the counts of complete sets of shingles."""
         assert self.verifier is not None
         a, b = rows[pairs[:, 0]].astype(np.int64), rows[pairs[:, 1]].astype(np.int64)
-        common, size_a, size_b = self.verifier.count(a, b, advance)
+        common, size_a, size_b = self.verifier.count(a, b, advance, measure == "containment")
         exact = pairs.copy()
         exact[:, 2] = common
         smaller = np.minimum(size_a, size_b)

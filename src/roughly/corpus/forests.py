@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 def sketcher_for(parameters: Parameters) -> Sketcher:
     """The sketcher that makes sketches of these parameters."""
-    p = parameters
-    return Sketcher(w=p.w, select=p.select, seed=p.seed, bits=p.bits)
+    return Sketcher.of(parameters)
 
 
 def changed_forest(

@@ -60,7 +60,7 @@ def write_corpus(
     """A corpus on the driver's machine, of the documents that were clustered; its clusters are
     those that were found."""
     parameters, settings = found.parameters, found.settings
-    sketcher = Sketcher(parameters.w, parameters.select, parameters.seed, parameters.bits)
+    sketcher = Sketcher.of(parameters)
     fields = fields_of(documents, text_field, id_field, date_field, content_type)
     texts = readable(documents, fields).select("id", "text")
     named = found.names.join(texts, "id").select("number", "id", "date", "text")

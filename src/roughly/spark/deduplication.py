@@ -71,6 +71,7 @@ def dedup(
     if sketcher is not None and not isinstance(sketcher, Sketcher):
         raise ParameterError(f"sketcher: wrong type: {type(sketcher).__name__}, wanted a Sketcher")
     sketcher = Sketcher() if sketcher is None else sketcher
+    sketcher = sketcher.without_words()
     rule = make_rule(threshold, containment, keep, estimate, sketcher)
     fields = fields_of(documents, text_field, id_field, date_field, content_type)
     if order_field is None and rule.keep == "first":

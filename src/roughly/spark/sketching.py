@@ -142,6 +142,7 @@ def _plain(parameters: Parameters) -> dict[str, Any]:
     return {
         "w": parameters.w,
         "select": parameters.select,
+        "words": parameters.words,
         "seed": parameters.seed,
         "bits": parameters.bits,
     }

@@ -92,9 +92,11 @@ def _error(found: Clusters, band: list[PairTable]) -> float | None:
     if not band:
         return None
     rows = found.outcome.order[found.outcome.groups.representatives]
+    size, kept = found.segment.size, found.segment.kept
     halves = []
     for a, b, common, sampled in np.concatenate(band).tolist():
-        sizes = (int(found.segment.size[rows[each]]) for each in (a, b))
+        # Short documents are kept whole, words and all.
+        sizes = (int(max(size[rows[each]], kept[rows[each]])) for each in (a, b))
         interval = resemblance_interval(common, sampled, *sizes)
         halves.append((interval.high - interval.low) / 2)
     return sum(halves) / len(halves)
