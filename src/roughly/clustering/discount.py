@@ -103,9 +103,8 @@ def write_discounted(
     *,
     threads: int,
     room_bytes: int,
-) -> int:
-    """Writes what remains of the sketches of some rows, the representatives, into the file; how
-    many elements were left out."""
+) -> None:
+    """Writes what remains of the sketches of some rows, the representatives, into the file."""
     sketches = Sketches.of_segment(segment)
     counting = _Counting(segment, sketches, rows, discount)
     frequencies = count_frequencies(
@@ -121,14 +120,10 @@ def write_discounted(
         reserve(file.fileno(), len(frequencies), folder)
         common = np.memmap(file, np.uint8, "r+", shape=frequencies.shape)
     counting.mark(by_chunk(sketches, frequencies), by_chunk(sketches, common), max(room_bytes, 1))
-    left_out = 0
     with arrow_writer(folder / FILE, _SCHEMA) as writer:
         for part, marks in enumerate(by_chunk(sketches, common)):
-            made = counting.remaining(part, marks != 0)
-            left_out += len(marks) - len(made.column("sketch").values)
-            writer.write(made)
+            writer.write(counting.remaining(part, marks != 0))
             sketches.release()
-    return left_out
 
 
 def discounted(segment: Stored, file: ArrowFile) -> Sketches:

@@ -213,7 +213,7 @@ class _Phases:
         path = self.folder / DISCOUNT
         if not self.steps.done("discount"):
             with self.clock("discount") as phase:
-                phase.rows += write_discounted(
+                write_discounted(
                     self.segment,
                     rows,
                     self.settings.discount,
@@ -221,6 +221,7 @@ class _Phases:
                     threads=self.threads,
                     room_bytes=self._room // 8,
                 )
+                phase.rows += len(rows)
                 phase.bytes_written += path.stat().st_size
             self.steps.record("discount", [path], {})
         return discounted(self.segment, ArrowFile(path))
