@@ -12,9 +12,11 @@ from fractions import Fraction
 from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
 from hypothesis import strategies as st
 
 from roughly import Sketcher
+from roughly.clustering.discount import Discount
 from roughly.clustering.settings import Settings
 from roughly.condition import Condition
 from roughly.sketch import Sketch, SketchBatch
@@ -351,6 +353,42 @@ def inside_masses(
     return found
 
 
+class Remaining(list[Sketch]):
+    """What takes the place of a batch."""
+
+    def __init__(self, batch: SketchBatch) -> None:
+        super().__init__(batch)
+        self.parameters = batch.parameters
+
+
+def discounted(
+    batch: SketchBatch, ids: list[str], rows: list[int], discount: Discount
+) -> SketchBatch:
+    """Without the elements that are common in a document's group, by docs/clustering.md."""
+    groups: dict[str, list[int]] = {}
+    for row in rows:
+        host = urlsplit(ids[row]).hostname
+        if discount.scope == "corpus" or host is not None:
+            groups.setdefault(host or "" if discount.scope == "host" else "", []).append(row)
+    remaining = Remaining(batch)
+    for members in groups.values():
+        for row in members:
+            left = []
+            for element in batch[row].fingerprints.tolist():
+                could = [m for m in members if element % (1 << batch[m].level) == 0]
+                having = sum(element in batch[m].fingerprints.tolist() for m in could)
+                if having < discount.least or having < discount.share * len(could):
+                    left.append(element)
+            own = batch[row]
+            # Half a shingle counts as one.
+            size = (Fraction(own.size * len(left), max(len(own), 1)) + Fraction(1, 2)).__floor__()
+            if size >= discount.own:
+                remaining[row] = Sketch(
+                    own.parameters, np.array(left, np.uint64), size, own.tokens, own.level, "", ""
+                )
+    return remaining  # type: ignore[return-value]
+
+
 def expect(documents: list[Document], sketcher: Sketcher, wanted: Settings) -> Expected:
     ordered = document_order(documents)
     texts = [d["text"] for d in ordered]
@@ -358,6 +396,8 @@ def expect(documents: list[Document], sketcher: Sketcher, wanted: Settings) -> E
     facts = Facts.of(ordered, sketches, wanted.condition)
     representative, kind = equivalence(texts, sketches, facts)
     rows = sorted(set(representative))
+    if wanted.discount is not None:
+        sketches = discounted(sketches, [d["id"] for d in ordered], rows, wanted.discount)
     floors = {"resemblance": wanted.floor}
     if wanted.containment_floor is not None:
         floors["containment"] = wanted.containment_floor

@@ -71,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     if settings["method"] not in ("join", "hamming"):
         line += f", by {settings['method']}"
     line += _condition(settings["condition"])
+    if settings["discount"] is not None:
+        line += f", discount {settings['discount']}"
     print(line + (", counted exactly" if settings["exact"] else ""))
     print(f"text: {'kept' if found.text else 'not kept'}")
     sizes = found.bytes

@@ -26,7 +26,7 @@ from roughly.clustering.forest import NO_PAIRS
 from roughly.clustering.outcome import Outcome, reaching, read_pairs
 from roughly.clustering.settings import Settings, bits_threshold
 from roughly.clustering.site import SitePairs, count_by_cluster, same_site, site_numbers
-from roughly.clustering.sketches import PairTable, Sketches, steps
+from roughly.clustering.sketches import PairTable, steps
 from roughly.clustering.star import stars
 from roughly.condition import LARGEST_DISTANCE, NO_SIMHASH, SIMHASH_BITS, Attributes
 from roughly.errors import ParameterError
@@ -447,7 +447,7 @@ class Clusters:
     def _set(self) -> _core.SketchSet:
         """The sketches of the representatives."""
         rows = self.outcome.order[self.outcome.groups.representatives]
-        return Sketches.of_segment(self.segment).taking_part(rows)
+        return self.outcome.sketches(self.segment).taking_part(rows)
 
     def _strong_links(self) -> Iterator[PairTable]:
         """The links of both forests that reach their thresholds, in tables."""
@@ -464,7 +464,7 @@ class Clusters:
         rows = groups.representatives
         if self.linkage == "star":
             roots = stars(
-                Sketches.of_segment(self.segment),
+                self.outcome.sketches(self.segment),
                 self.outcome.order[rows],
                 self.outcome,
                 self.settings,

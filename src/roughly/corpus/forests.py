@@ -48,8 +48,11 @@ def changed_forest(
     corpus was clustered; with `recount`, they are counted anew if there is much that is new."""
     settings = change.before.manifest.settings
     frequent = frozen_frequencies(change.before)
-    # Hubs that were left out because of a condition are not kept, so masses cannot be updated.
-    plain = settings.method == "join" and not settings.condition.filters
+    # Hubs that were left out because of a condition are not kept, so masses cannot be updated; and
+    # new documents change what is common, and so all pairs.
+    plain = (
+        settings.method == "join" and not settings.condition.filters and settings.discount is None
+    )
     if plain and frequent is not None:
         try:
             with clock("update"):
