@@ -144,7 +144,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Deduplicates the inputs and writes what stays."""
     if on_spark(arguments):
-        return dedup_on_spark(arguments)
+        return dedup_on_spark(arguments, *rule_of(arguments))
     started = time.monotonic()
     if arguments.output == "-" and (arguments.json or arguments.explain):
         option = "--json" if arguments.json else "--explain"

@@ -15,6 +15,10 @@ from roughly.errors import ParameterError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from roughly.corpus import Corpus
+    from roughly.deduplication.rule import Rule
+    from roughly.sketcher import Sketcher
+
 # What means the same on Spark.
 _SHARED = {
     *("inputs", "output", "run", "parser", "engine", "master", "checkpoint", "order_field"),
@@ -123,13 +127,13 @@ def cluster_on_spark(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def dedup_on_spark(arguments: argparse.Namespace) -> int:
+def dedup_on_spark(
+    arguments: argparse.Namespace, rule: Rule, sketcher: Sketcher, against: Corpus | None
+) -> int:
     """`roughly dedup --engine spark`."""
-    from roughly.cli.dedup import rule_of
     from roughly.spark.deduplication import dedup_by
     from roughly.spark.files import ORDER, format_of, read_files, write_rows, write_tables
 
-    rule, sketcher, against = rule_of(arguments)
     with _session(arguments) as session:
         found = dedup_by(
             rule,
