@@ -72,11 +72,11 @@ def check(session: Any, texts: list[Document], sizes: Sizes, **options: Any) -> 
     return local.to_pylist()
 
 
-@pytest.mark.parametrize("name", list(CONDITIONS)[2 if not FULL else 0 : 3 if not FULL else None])
+@pytest.mark.skipif(not FULL, reason="full counts only")
+@pytest.mark.parametrize("name", CONDITIONS)
 def test_conditions(name: str, spark_session: Any) -> None:
     texts = documents(2, 60, 60)
-    sizes = Sizes() if FULL else SMALL
-    found = check(spark_session, texts, sizes, sketcher=SKETCHER, **CONDITIONS[name])
+    found = check(spark_session, texts, Sizes(), sketcher=SKETCHER, **CONDITIONS[name])
     assert len({row["kind"] for row in found}) >= 2
 
 
@@ -92,8 +92,10 @@ def corpus_of(folder: Path, **condition: Any) -> Corpus:
     return create_corpus(opened, SKETCHER, settings, folder, **options)
 
 
-@pytest.mark.parametrize("name", list(AGAINST) if FULL else ["simhash"])
-@pytest.mark.parametrize("sizes", [Sizes(), SMALL] if FULL else [Sizes()], ids=str)
+RUNS = [(name, Sizes()) for name in AGAINST] + [("plain", SMALL)]
+
+
+@pytest.mark.parametrize(("name", "sizes"), RUNS if FULL else [("simhash", Sizes())], ids=str)
 def test_against_a_corpus(name: str, sizes: Sizes, spark_session: Any, tmp_path: Path) -> None:
     options = AGAINST[name]
     stored = {"method": "both", "within": "language"} if "method" in options else {}

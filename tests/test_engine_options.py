@@ -23,7 +23,7 @@ ROUNDS = Sizes(alone=0, fitting=20, long_list=30)
 RUNS = [(name, DIVIDED) for name in CASES]
 RUNS += [(name, Sizes()) for name in CASES if not CASES[name].get("exact")]
 RUNS += [("star within", ROUNDS), ("simhash star", ROUNDS)]
-LIGHT = [("simhash star of a mass", DIVIDED), ("within host", Sizes())]
+LIGHT = [("broder97", DIVIDED), ("within host", Sizes())]
 
 
 @pytest.mark.parametrize(("name", "sizes"), RUNS if FULL else LIGHT, ids=str)
