@@ -52,6 +52,7 @@ examples:
   roughly cluster docs.roughly --common 20
   roughly cluster docs.roughly --url https://example.com/page
   roughly cluster 'hdfs:///crawl/*.parquet' -o hdfs:///out --engine spark --master yarn
+  roughly cluster 'crawl/*.parquet' -o out --engine spark --exact --within host
 
 Exit status: 0 done, 2 error."""
 

@@ -253,7 +253,7 @@ class Clusters:
         apart = ends[:, 0] != ends[:, 1]
         asked = np.zeros((int(apart.sum()), 4), np.uint32)
         asked[:, :2] = ends[apart]
-        counted = self._measured(asked).astype(np.int64)
+        counted = self.measured(asked).astype(np.int64)
         shares[apart] = counted[:, 2] / np.maximum(counted[:, 3], 1)
         return shares
 
@@ -311,7 +311,7 @@ class Clusters:
         for measure, path in self.outcome.pair_files:
             for table in read_pairs(path):
                 if by_simhash:
-                    table = self._measured(table)
+                    table = self.measured(table)
                 a, b, common, sampled = table.astype(np.int64).T
                 mass = hubs[b] == a if len(hubs) else np.zeros(len(a), bool)
                 value = pa.array(common / np.maximum(sampled, 1))
@@ -330,7 +330,7 @@ class Clusters:
                 sites = same_site(self._sites[a], self._sites[b])
                 yield pa.record_batch([*names, *columns, sites], schema=_PAIRS)
 
-    def _measured(self, pairs: PairTable) -> PairTable:
+    def measured(self, pairs: PairTable) -> PairTable:
         """What the sketches of pairs have in common."""
         counted = self._set.measure(self._measure, np.ascontiguousarray(pairs), self.threads)
         self.segment.release()
@@ -369,7 +369,7 @@ class Clusters:
     def _resembling(self, held: PairTable) -> PairTable:
         """Pairs by containment, by what they resemble each other."""
         if not self.settings.exact:
-            return self._measured(held)
+            return self.measured(held)
         # Counted on complete sets: a document's size is what it has.
         rows = self.outcome.order[self.outcome.groups.representatives]
         found = held.copy()

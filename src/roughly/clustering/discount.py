@@ -30,6 +30,7 @@ from roughly.clustering.sketches import Rows, Sketches
 from roughly.condition import HOST
 from roughly.errors import ParameterError
 from roughly.parameters import exact_ratio
+from roughly.sketch import WORD_MARK
 from roughly.storage.arrow_file import ArrowFile, arrow_writer
 from roughly.storage.durable import reserve
 
@@ -184,14 +185,18 @@ class _Counting:
         """The sketches of a part's representatives without what is common, and their sizes by as
         much less."""
         values, offsets = self._sketches.chunks[part]
-        were = np.diff(offsets)
+        length = np.diff(offsets)
+        shingle = np.ones(len(values), bool)
+        if self._sketches.parameters.words:
+            shingle = values < np.uint64(WORD_MARK)
+        were = _counts(shingle, offsets)
         size = self._of_part(self._sketches.size, part).astype(np.int64)
-        left = were - _counts(common, offsets)
+        left = were - _counts(common & shingle, offsets)
         # Where a sketch has all shingles, so many are left; of others it is the likeliest number.
         sizes = (2 * size * left + were) // np.maximum(2 * were, 1)
         whole = sizes < self._discount.own
-        kept = np.repeat(self._of_part(self._taken, part), were)
-        kept &= ~common | np.repeat(whole, were)
+        kept = np.repeat(self._of_part(self._taken, part), length)
+        kept &= ~common | np.repeat(whole, length)
         begins = np.concatenate(([0], np.cumsum(_counts(kept, offsets))))
         lists = pa.LargeListArray.from_arrays(
             pa.array(begins, pa.int64()), pa.array(values[kept]), type=_SCHEMA.field("sketch").type
