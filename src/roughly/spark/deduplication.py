@@ -129,11 +129,12 @@ def dedup_by(
         run["against"] = f"{Path(corpus.path).absolute()}: {known.segments} less {known.removed}"
     checkpoints = Checkpoints(documents.sparkSession, checkpoint, run, progress)
     texts = _with_position(readable(documents, fields, _more(order_field)), order_field)
-    made = sketched(texts, sketcher, fields, (POSITION,), condition)
+    made = sketched(texts, sketcher, fields, (POSITION,), condition, shingles_only=True)
     sketches = checkpoints.keep("sketches", made)
     checked_elements(sketches, checkpoints)
     pool = make_pool(sketches, texts, _keep_order(rule), corpus, condition, checkpoints)
-    finder = _Finder(pool, sketcher.parameters, rule, fields, checkpoints, sizes or Sizes())
+    parameters = replace(sketcher.parameters, words=0)
+    finder = _Finder(pool, parameters, rule, fields, checkpoints, sizes or Sizes())
     return SparkDeduplicated(documents, fields, finder.removals(), checkpoints)
 
 

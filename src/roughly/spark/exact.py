@@ -31,13 +31,18 @@ _COLUMNS = COUNTED.replace(" long", "").split(", ")
 
 
 def counted_exactly(
-    pairs: DataFrame, documents: DataFrame, texts: DataFrame, parameters: Parameters, fields: Fields
+    pairs: DataFrame,
+    documents: DataFrame,
+    texts: DataFrame,
+    parameters: Parameters,
+    fields: Fields,
+    measure: Measure = "resemblance",
 ) -> DataFrame:
-    """Pairs (a, b) with exact counts. `documents` have number, size, level, kept and values,
+    """Pairs (a, b) with exact counts; for containment without words. `documents` have number, size, level, kept and values,
     `texts` number, text and html, null where it is not known."""
     from pyspark.sql import functions as F
 
-    whole = (F.col("level") == 0) & (F.col("kept") == F.col("size"))
+    whole = (F.col("level") == 0) & (F.col("kept") >= F.col("size"))
     if parameters.bits != 64 or parameters.selection[0] == "perm":
         whole = F.lit(False)  # those of 40 bits are too likely to collide, minima are no sets
     marks = documents.select("number", "size", whole.alias("whole"))
@@ -45,17 +50,18 @@ def counted_exactly(
     for side in "ab":
         names = ("number", "size", "whole"), (side, f"part_{side}", f"whole_{side}")
         marked = marked.join(marks.toDF(*names[1]), side)
+    by = "contained" if parameters.words and measure == "containment" else "resemblance"
     both = F.col("whole_a") & F.col("whole_b")
     known = counted(
         marked.where(both).select("a", "b", "part_a", "part_b"),
         documents,
         parameters,
-        "resemblance",
+        by,
     ).select(*_COLUMNS)
     asked = marked.where(~both).select("a", "b")
     for side in "ab":
         asked = asked.join(texts.toDF(side, f"text_{side}", f"html_{side}"), side)
-    count = partial(_count, parameters.w, parameters.seed, fields.content_type)
+    count = partial(_count, parameters.w, parameters.words, parameters.seed, by, fields.content_type)
     return known.unionByName(asked.mapInArrow(count, COUNTED))
 
 
@@ -73,7 +79,12 @@ class Recount:
         from pyspark.sql import functions as F
 
         counted = counted_exactly(
-            pairs.select("a", "b"), self.documents, self.texts, self.parameters, self.fields
+            pairs.select("a", "b"),
+            self.documents,
+            self.texts,
+            self.parameters,
+            self.fields,
+            measure,
         )
         sampled = F.least("part_a", "part_b") if measure == "containment" else F.col("sampled")
         counted = counted.withColumn("sampled", sampled).select("a", "b", "common", "sampled")
@@ -117,9 +128,14 @@ def counted_by_sketch(pairs: DataFrame, documents: DataFrame, parameters: Parame
 
 
 def _count(
-    w: int, seed: int, content_type: str, arrow: Iterator[pa.RecordBatch]
+    w: int,
+    words: int,
+    seed: int,
+    measure: str,
+    content_type: str,
+    arrow: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    sketcher = Sketcher(w=w, select="all", seed=seed)
+    sketcher = Sketcher(w=w, select="all", seed=seed, words=words)
     for batch in arrow:
         rows = len(batch)
         if not rows:
@@ -136,7 +152,7 @@ def _count(
         sets = sketch_set(sketcher.parameters, columns.values, columns.offsets, columns.size, level)
         table = np.zeros((rows, 4), np.uint32)
         table[:, 0], table[:, 1] = np.arange(rows), np.arange(rows, 2 * rows)
-        table = sets.measure("resemblance", table, 1)
+        table = sets.measure(measure, table, 1)
         sizes = columns.size.astype(np.int64)
         counts = table.astype(np.int64)
         numbers = [counts[:, 2], counts[:, 3], sizes[:rows], sizes[rows:]]

@@ -24,6 +24,7 @@ from roughly.spark.checkpoint import Checkpoints
 from roughly.spark.column import binary_column, hash_column, number_column
 from roughly.spark.order import numbered
 from roughly.spark.sketching import SKETCHES
+from roughly.storage.sketch_table import without_words
 from roughly.url import host_of
 
 if TYPE_CHECKING:
@@ -107,17 +108,20 @@ def _read_sketches(
         for begin in range(0, len(every), _STEP):
             rows = every[begin : begin + _STEP]
             table, ids = stored.sketches(rows), stored.take("id", rows)
+            values, offsets = table.values, table.offsets
+            if stored.parameters.words:  # only shingles make a document go
+                values, offsets = without_words(values, offsets)
             made = {
                 "id": ids,
                 "date": stored.take("date", rows),
                 "size": table.size.astype(np.int64),
                 "tokens": table.tokens.astype(np.int64),
                 "level": table.level.astype(np.int32),
-                "kept": np.diff(table.offsets).astype(np.int32),
+                "kept": np.diff(offsets).astype(np.int32),
                 "content": hash_column(table.content),
                 "canonical": hash_column(table.canonical),
                 "sketch": hash_column(table.sketch),
-                "values": binary_column(table.values, table.offsets),
+                "values": binary_column(values, offsets),
             }
             if condition.within is not None:
                 host = condition.within == HOST

@@ -23,6 +23,7 @@ from roughly.sketcher import Sketcher
 from roughly.spark.attribute import TYPES, attribute_columns, read_attributes
 from roughly.spark.column import binary_column, hash_column
 from roughly.spark.session import SparkError
+from roughly.storage.sketch_table import without_words
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -115,14 +116,20 @@ def sketched(
     fields: Fields,
     more: tuple[str, ...] = (),
     condition: Condition = NO_CONDITION,
+    shingles_only: bool = False,
 ) -> DataFrame:
     """The sketches of readable documents, with what equivalence is told by, what a condition looks
-    at (attribute.py), and `more` columns as they are."""
+    at (attribute.py), and `more` columns as they are; without words if shingles alone count."""
     kept = [f for f in documents.schema if f.name in more]
     extra = [f"{name} {TYPES[name]}" for name in attribute_columns(condition)]
     extra += [f"{f.name} {f.dataType.simpleString()}" for f in kept]
     make = partial(
-        _sketch_batches, _plain(sketcher.parameters), fields.content_type, more, condition
+        _sketch_batches,
+        _plain(sketcher.parameters),
+        fields.content_type,
+        more,
+        condition,
+        shingles_only and sketcher.words > 0,
     )
     given = ["category"] if fields.category is not None else []
     rows = documents.select("id", "date", "text", *given, *more)
@@ -165,6 +172,7 @@ def _sketch_batches(
     content_type: str,
     more: tuple[str, ...],
     condition: Condition,
+    cut: bool,
     arrow: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     sketcher, simhasher = Sketcher(**arguments), condition.simhasher
@@ -173,7 +181,9 @@ def _sketch_batches(
             continue
         batch = read_batch(rows, content_type)
         columns = sketcher.sketch_documents(batch, threads=1).columns
-        kept = np.diff(columns.offsets)
+        values, offsets = columns.values, columns.offsets
+        if cut:
+            values, offsets = without_words(values, offsets)
         yield pa.RecordBatch.from_pydict(
             {
                 "id": rows.column("id"),  # null if it was, which `count_elements` tells of
@@ -181,11 +191,11 @@ def _sketch_batches(
                 "size": columns.size.astype(np.int64),
                 "tokens": columns.tokens.astype(np.int64),
                 "level": columns.level.astype(np.int32),
-                "kept": kept.astype(np.int32),
+                "kept": np.diff(offsets).astype(np.int32),
                 "content": hash_column(columns.content),
                 "canonical": hash_column(columns.canonical),
                 "sketch": hash_column(columns.sketch),
-                "values": binary_column(columns.values, columns.offsets),
+                "values": binary_column(values, offsets),
                 **read_attributes(batch, condition, simhasher),
                 **{name: rows.column(name) for name in more},
             }
