@@ -203,7 +203,7 @@ class FrequencyTable:
 class Masses:
     """Where very many documents all resemble one another."""
 
-    def __init__(self, sketches: SketchSet, least_frequency: int, keys: int, heads: int) -> None: ...
+    def __init__(self, sketches: SketchSet, least_frequency: int, keys: int, heads: int, signatures: bool = False) -> None: ...
 
     def add(self, begin: int, end: int, threads: int) -> None:
         """
