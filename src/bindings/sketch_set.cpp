@@ -570,12 +570,13 @@ void bind_sketch_set(nb::module_& module) {
         .def(
             "__init__",
             [](Masses* self, const OwningSketchSet& sketches, uint8_t least_frequency, size_t keys,
-               size_t heads) {
+               size_t heads, bool signatures) {
                 if (least_frequency < 1 || keys < 1 || heads < 1)
                     throw std::invalid_argument("mass rule: out of range: want at least 1");
-                new (self) Masses(sketches.counted(), {least_frequency, keys, heads});
+                new (self) Masses(sketches.counted(), {least_frequency, keys, heads}, signatures);
             },
-            nb::keep_alive<1, 2>(), "sketches"_a, "least_frequency"_a, "keys"_a, "heads"_a)
+            nb::keep_alive<1, 2>(), "sketches"_a, "least_frequency"_a, "keys"_a, "heads"_a,
+            "signatures"_a = false)
         .def("add", &Masses::add, nb::call_guard<nb::gil_scoped_release>(), "begin"_a, "end"_a,
              "threads"_a, "Takes the keys of documents from begin to end; all come in their order.")
         .def("find_hubs", &find_hubs, "threshold"_a, "begin"_a, "end"_a, "threads"_a, "hubs"_a,

@@ -46,13 +46,14 @@ class SketchReader {
 // with its neighbours too.
 class SketchBuffer {
    public:
-    SketchBuffer() : slots_(size_t{1} << bits) {}
+    // A worker that never comes back to another row than the last needs one slot.
+    explicit SketchBuffer(size_t slots = size_t{1} << 12) : slots_(std::bit_ceil(slots)) {}
 
     // What `read` (a function that fills a vector) makes for a row, or made the last time. Valid
     // until another row is asked for.
     template <typename Read>
     Elements get(uint32_t row, Read&& read) {
-        Slot& slot = slots_[row & ((size_t{1} << bits) - 1)];
+        Slot& slot = slots_[row & (slots_.size() - 1)];
         if (slot.row != row || !slot.filled) {
             slot.filled = false;
             read(slot.elements);
@@ -63,8 +64,6 @@ class SketchBuffer {
     }
 
    private:
-    static constexpr int bits = 12;
-
     struct Slot {
         uint32_t row = 0;
         bool filled = false;

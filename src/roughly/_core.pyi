@@ -203,7 +203,7 @@ class FrequencyTable:
 class Masses:
     """Where very many documents all resemble one another."""
 
-    def __init__(self, sketches: SketchSet, least_frequency: int, keys: int, heads: int) -> None: ...
+    def __init__(self, sketches: SketchSet, least_frequency: int, keys: int, heads: int, signatures: bool = False) -> None: ...
 
     def add(self, begin: int, end: int, threads: int) -> None:
         """
@@ -274,7 +274,7 @@ class JsonlColumns:
         Offsets, data and kind (0 missing, 1 string, 2 null, 3 number or boolean, 4 nested) of a field.
         """
 
-def jsonl_columns(data: bytes, fields: Sequence[str], size: int | None = None) -> JsonlColumns:
+def jsonl_columns(data: bytes, fields: Sequence[str], size: int | None = None, simd: str = '') -> JsonlColumns:
     """
     The named fields of the JSON objects in `data`, or in its first `size` bytes, one a line.
     """

@@ -38,6 +38,7 @@ NO_PAIRS: PairTable = np.zeros((0, 4), np.uint32)
 # Documents that are compared with others, in place all over the files, before the pages of these
 # are let go.
 _PROBE_DOCUMENTS = 1 << 12
+_JOIN_DOCUMENTS = 1 << 15
 
 
 class MassRule(NamedTuple):
@@ -100,6 +101,10 @@ class Join:
             self._set.use_condition(category, None, 0, (0, 1))
         self._step = sketches.documents_in(budget.resident // 8)
         self._probe_step = self._step if self._set.reads_files else _PROBE_DOCUMENTS
+        # Where nothing is used in place, the sketches that were read last serve for longer.
+        self._join_step = max(self._step, _JOIN_DOCUMENTS)
+        if not self._set.reads_files:
+            self._join_step = _PROBE_DOCUMENTS
         # No fewer elements than each document has at this level and coarser ones.
         self._bounds: Rows = np.zeros(0, np.uint32)
         self._bounds_level = 0
@@ -142,7 +147,7 @@ class Join:
 
     def _masses(self, rule: MassRule) -> _core.Masses:
         with self._clock("pairs"):
-            masses = _core.Masses(self._set, *rule)
+            masses = _core.Masses(self._set, *rule, self._has_room_for_signatures)
             for begin, end in steps(len(self), self._step):
                 masses.add(begin, end, self._threads)
                 self._release()
@@ -215,8 +220,7 @@ class Join:
         visited = bool((self._sketches.level[self._rows] < level).any())
         del kept, natives
         counts = np.zeros(documents, np.uint32)
-        # They spare most looks at sketches that are far below the floor, all over the files.
-        seen = documents if documents * _SIGNATURE_BYTES <= self._budget.postings // 2 else 0
+        seen = documents if self._has_room_for_signatures else 0
         signatures = np.zeros((seen, _core.SIGNATURE_WORDS), np.uint64)
         ratio = _ratio(floor)
         with _PostingRuns(self._budget, self._scratch) as runs:
@@ -259,7 +263,7 @@ class Join:
                         self._threads,
                     )
                 runs.release()
-                for begin, end in steps(documents, self._probe_step):
+                for begin, end in steps(documents, self._join_step):
                     with self._clock("pairs"):
                         found = index.probe(begin, end, self._threads)
                     self._release()
@@ -268,6 +272,11 @@ class Join:
                     done = (number * documents + end) // len(parts)
                     advance(done - told)
                     told = done
+
+    @property
+    def _has_room_for_signatures(self) -> bool:
+        """They spare most looks at sketches that are far below the floor, all over the files."""
+        return len(self) * _SIGNATURE_BYTES <= self._budget.postings // 2
 
     def _count_frequencies(self) -> None:
         self._frequency_bytes = sum(len(values) for values, _ in self._sketches.chunks)
