@@ -157,7 +157,7 @@ def test_verified() -> None:
 
 
 def test_words() -> None:
-    """Ten words have six shingles of five, and ten of their own if documents of eleven have them."""
+    """Ten words have six shingles of five, and ten of their own where words count."""
     some = documents((NUMBERS, NUMBERS + " x", True), (NUMBERS, NUMBERS.replace("one", "x"), True))
     assert some.resemblance().tolist() == pytest.approx([6 / 7, 5 / 7])
     assert some.resemblance(words=100).tolist() == pytest.approx([16 / 18, 14 / 18])

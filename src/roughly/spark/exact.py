@@ -38,8 +38,8 @@ def counted_exactly(
     fields: Fields,
     measure: Measure = "resemblance",
 ) -> DataFrame:
-    """Pairs (a, b) with exact counts; for containment without words. `documents` have number, size, level, kept and values,
-    `texts` number, text and html, null where it is not known."""
+    """Pairs (a, b) with exact counts; for containment without words. `documents` have number, size,
+    level, kept and values, `texts` number, text and html, null where it is not known."""
     from pyspark.sql import functions as F
 
     whole = (F.col("level") == 0) & (F.col("kept") >= F.col("size"))
@@ -61,7 +61,8 @@ def counted_exactly(
     asked = marked.where(~both).select("a", "b")
     for side in "ab":
         asked = asked.join(texts.toDF(side, f"text_{side}", f"html_{side}"), side)
-    count = partial(_count, parameters.w, parameters.words, parameters.seed, by, fields.content_type)
+    p = parameters
+    count = partial(_count, p.w, p.words, p.seed, by, fields.content_type)
     return known.unionByName(asked.mapInArrow(count, COUNTED))
 
 
