@@ -120,7 +120,7 @@ def web(documents: int, masses: int) -> list[Document]:
     [
         Sizes(alone=0, long_list=30),
         Sizes(),
-        Sizes(alone=0, fitting=20, long_list=30),
+        Sizes(alone=0, masses=0, fitting=20, long_list=30),
         DIVIDED,
     ][: None if FULL else 2],
 )

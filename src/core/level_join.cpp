@@ -246,7 +246,7 @@ class Prober {
     const Lists& lists_;
     std::span<const uint32_t> groups_;
     std::vector<uint32_t> seen_;  // by document: the last one that met it, plus one
-    Place own_place_, other_place_;
+    Place own_place_{1}, other_place_;
     // of the probing document
     uint32_t document_ = 0;
     uint32_t count_ = 0;

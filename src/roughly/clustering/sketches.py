@@ -18,6 +18,7 @@ import numpy.typing as npt
 from roughly import _core
 from roughly.parameters import Parameters
 from roughly.sketch import SketchBatch
+from roughly.storage.sketch_table import shingles_in
 
 if TYPE_CHECKING:
     from roughly.storage.collection import Stored
@@ -47,6 +48,7 @@ class Sketches:
     level: npt.NDArray[np.uint8]
     release: Callable[[], None] = field(default=lambda: None)
     places: list[tuple[Path, int]] = field(default_factory=list)  # of the chunks' values in files
+    shingles_only: bool = False  # whether words of short documents play no part
 
     @classmethod
     def of_segment(cls, segment: Stored) -> Sketches:
@@ -87,7 +89,10 @@ class Sketches:
 
     def kept(self) -> npt.NDArray[np.uint32]:
         """Elements in every row's sketch."""
-        counts = [np.diff(offsets).astype(np.uint32) for _, offsets in self.chunks]
+        if self.shingles_only and self.parameters.words:
+            counts = [shingles_in(values, offsets) for values, offsets in self.chunks]
+        else:
+            counts = [np.diff(offsets).astype(np.uint32) for _, offsets in self.chunks]
         return np.concatenate(counts) if counts else np.zeros(0, np.uint32)
 
     def documents_in(self, size: int) -> int:
@@ -109,6 +114,8 @@ class Sketches:
             self.level,
             self.smallest,
             files,
+            words=self.parameters.words > 0,
+            shingles_only=self.shingles_only,
         )
 
 

@@ -15,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly.condition import NO_CONDITION, Condition
 from roughly.parameters import Parameters
+from roughly.spark.attribute import attribute_columns, attributes_in
 from roughly.spark.block import BLOCK_BITS, MESSAGES, messages, records_of
 from roughly.spark.column import Numbers, number_column, sketch_set, word_column
 
@@ -72,13 +74,14 @@ def counted(
     parameters: Parameters,
     measure: str,
     choose: Choose | None = None,
+    condition: Condition = NO_CONDITION,
     finish: Finish = Counted.columns,
     schema: str = PAIRS,
 ) -> DataFrame:
-    """Pairs (a, b) counted: all, or those that are chosen by their counts and the level at which
-    they meet."""
+    """Pairs (a, b) counted: all that meet a condition, or those of them that are chosen by their
+    counts and the level at which they meet."""
     sent = pairs.select("a", "b").mapInArrow(_send, MESSAGES)
-    return counted_messages(sent, documents, parameters, measure, choose, finish, schema)
+    return counted_messages(sent, documents, parameters, measure, choose, condition, finish, schema)
 
 
 def counted_messages(
@@ -87,15 +90,18 @@ def counted_messages(
     parameters: Parameters,
     measure: str,
     choose: Choose | None = None,
+    condition: Condition = NO_CONDITION,
     finish: Finish = Counted.columns,
     schema: str = PAIRS,
 ) -> DataFrame:
     """The same of `pair_messages`, in which a pair may be several times."""
     pairs = sent.groupBy("receiver")
     wanted = pairs.applyInArrow(_wanted, _WANTED)
-    sketches = wanted.join(documents.select("number", "size", "level", "values"), "number")
+    more = attribute_columns(condition) if condition.filters else []
+    sketches = documents.select("number", "size", "level", "values", *more)
+    sketches = wanted.join(sketches, "number")
     both = pairs.cogroup(sketches.groupBy("asker"))
-    return both.applyInArrow(_counting(parameters, measure, choose, finish), schema)
+    return both.applyInArrow(_counting(parameters, measure, choose, condition, finish), schema)
 
 
 def _send(arrow: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -124,7 +130,11 @@ def _wanted(rows: pa.Table) -> pa.Table:
 
 
 def _counting(
-    parameters: Parameters, measure: str, choose: Choose | None, finish: Finish
+    parameters: Parameters,
+    measure: str,
+    choose: Choose | None,
+    condition: Condition,
+    finish: Finish,
 ) -> Callable[[pa.Table, pa.Table], pa.Table]:
     """What counts the pairs of a block, given the sketches of all their documents."""
 
@@ -136,6 +146,10 @@ def _counting(
         table = np.zeros((len(a), 4), np.uint32)
         for side, documents in enumerate((a, b)):
             table[:, side] = np.searchsorted(number, documents, sorter=order)
+        if condition.filters:
+            attributes = attributes_in(sketches, condition)
+            met = attributes.comparable(order[table[:, 0]], order[table[:, 1]])
+            a, b, rank, table = a[met], b[met], rank[met], table[met]
         sets = sketch_set(parameters, values, offsets, size, level, order)
         counts = sets.measure(measure, table, 1)
         first, second = order[table[:, 0]], order[table[:, 1]]

@@ -22,11 +22,13 @@ import pyarrow as pa
 
 from roughly.clustering.join import Measure
 from roughly.clustering.outcome import reaching
+from roughly.condition import NO_CONDITION, Condition
 from roughly.parameters import Parameters
+from roughly.spark.attribute import attributes_in
 from roughly.spark.block import MESSAGES, bucket_count, bucket_of, messages, records_of
 from roughly.spark.column import Numbers, byte_column, number_column, sketch_set, word_column
 from roughly.spark.counting import Choose, counted_messages, pair_messages
-from roughly.spark.frequency import MIX, stripes_of
+from roughly.spark.frequency import MIX, UNMIX, stripes_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -62,10 +64,16 @@ class JoinRule:
     measure: Measure
     floor: Fraction
     least_contained: int = 0
+    condition: Condition = NO_CONDITION
 
     @property
     def ratio(self) -> tuple[int, int]:
         return self.floor.numerator, self.floor.denominator
+
+
+def measure_of(parameters: Parameters) -> str:
+    """By what sketches tell how much documents resemble each other."""
+    return "agreement" if parameters.selection[0] == "perm" else "resemblance"
 
 
 def levels_of(documents: DataFrame) -> list[Level]:
@@ -105,7 +113,9 @@ def joined_pairs(
     postings = teamed.mapInArrow(make, MESSAGES)
     met = postings.groupBy("receiver").applyInArrow(_meetings(rule), MESSAGES)
     choose = reach(rule.floor) if choose is None else choose
-    return counted_messages(met, documents, rule.parameters, rule.measure, choose)
+    return counted_messages(
+        met, documents, rule.parameters, rule.measure, choose, condition=rule.condition
+    )
 
 
 def teams_of(links: DataFrame) -> DataFrame:
@@ -150,7 +160,7 @@ def _sent(postings: list[npt.NDArray[Any]], buckets: int) -> Iterator[pa.RecordB
 def _postings(
     rule: JoinRule, levels: list[Level], batch: pa.RecordBatch
 ) -> Iterator[npt.NDArray[Any]]:
-    """The postings of some documents, level by level."""
+    """The postings of some documents, level by level; those of different categories have others."""
     values, offsets = word_column(batch.column("values"))
     if not len(values):
         return
@@ -158,6 +168,11 @@ def _postings(
     number, team = number_column(batch, "number"), number_column(batch, "team")
     sketches = sketch_set(rule.parameters, values, offsets, size, own)
     sketches.use_frequencies([byte_column(batch.column("frequencies"))[0]])
+    category = None
+    if rule.condition.filters:
+        category = attributes_in(batch, rule.condition).plain()[0]
+    if category is not None:
+        sketches.use_condition(category, None, 0, (0, 1))
     long_keys, _ = word_column(batch.column("long_keys"))
     stripes = word_column(batch.column("stripes"))[0].view(np.int64)
     bounds = np.diff(offsets).astype(np.uint32)
@@ -188,7 +203,8 @@ def _postings(
         made["key"] = key + np.uint64(level.level * int(MIX) % 2**64)
         made["number"], made["team"], made["count"] = number[row], team[row], counts[row]
         made["position"] = np.minimum(position, _POSITION) | flags.astype(np.uint32)[row]
-        of_key = stripes_of(key, long_keys, stripes)
+        plain = key if category is None else (key * UNMIX ^ category[row]) * MIX
+        of_key = stripes_of(plain, long_keys, stripes)
         long = of_key > 1
         if long.any():
             yield _divided(made[long], of_key[long])

@@ -20,9 +20,12 @@ import pyarrow as pa
 
 from roughly import _core
 from roughly.clustering import mass as local
-from roughly.clustering.join import Budget, Join, MassRule
-from roughly.clustering.sketches import Rows, Sketches
+from roughly.clustering.comparable import comparable, comparable_hubs
+from roughly.clustering.join import Budget, Hubs, Join, MassRule
+from roughly.clustering.sketches import PairTable, Rows, Sketches
+from roughly.condition import NO_CONDITION, Condition
 from roughly.parameters import Parameters
+from roughly.spark.attribute import attribute_columns, attributes_in
 from roughly.spark.block import (
     MESSAGES,
     bucket_count,
@@ -48,6 +51,9 @@ if TYPE_CHECKING:
 
     from roughly.spark.checkpoint import Checkpoints
 
+# Links to hubs and a threshold: those of them that hold.
+Check = Callable[["DataFrame", Fraction], "DataFrame"]
+
 # A document that has a key, for whoever sees to that; and a head, for a block that has the key.
 _FIRST = np.dtype([("key", "<u8"), ("number", "<i8"), ("size", "<i8"), ("block", "<i8")])
 _HEAD = np.dtype([("key", "<u8"), ("number", "<i8"), ("size", "<i8")])
@@ -55,27 +61,38 @@ _HEAD = np.dtype([("key", "<u8"), ("number", "<i8"), ("size", "<i8")])
 _MEMORY_BYTES = 1 << 29
 
 
+def no_check(links: DataFrame, threshold: Fraction) -> DataFrame:
+    """All of them."""
+    return links
+
+
 def find_hubs(
-    documents: DataFrame, parameters: Parameters, threshold: Fraction, rule: MassRule
+    documents: DataFrame,
+    parameters: Parameters,
+    threshold: Fraction,
+    rule: MassRule,
+    condition: Condition = NO_CONDITION,
 ) -> DataFrame:
-    """Links to hubs: a (the hub), b, common, sampled. `documents` have frequencies."""
+    """Links to hubs that are comparable: a (the hub), b, common, sampled. `documents` have
+    frequencies, and what the condition looks at."""
     assert rule.keys <= 1 << RANK_BITS
     buckets = bucket_count(documents)
     blocks = by_block(documents)
-    firsts = blocks.applyInArrow(_firsts(parameters, rule, buckets), MESSAGES)
+    firsts = blocks.applyInArrow(_firsts(parameters, rule, condition, buckets), MESSAGES)
     heads = firsts.groupBy("receiver").applyInArrow(_heads(rule), MESSAGES)
     tries = blocks.cogroup(heads.groupBy("receiver")).applyInArrow(
-        _tries(parameters, rule, threshold), MESSAGES
+        _tries(parameters, rule, condition, threshold), MESSAGES
     )
     return counted_messages(
-        tries, documents, parameters, "resemblance", reach(threshold), _best, PAIRS
+        tries, documents, parameters, "resemblance", reach(threshold), condition, _best, PAIRS
     )
 
 
 def _keys(
-    parameters: Parameters, rule: MassRule, block: pa.Table
+    parameters: Parameters, rule: MassRule, condition: Condition, block: pa.Table
 ) -> tuple[Values, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The keys of a block's documents, in the documents' order: key, row, and its rank."""
+    """The keys of a block's documents, in the documents' order: key, row, and its rank. Those of
+    different categories have others."""
     values, offsets = word_column(block.column("values"))
     size, level = number_column(block, "size"), number_column(block, "level")
     order = np.argsort(number_column(block, "number"))
@@ -85,7 +102,16 @@ def _keys(
     begins = np.asarray(begins)
     lengths = np.diff(begins)
     rank = np.arange(len(keys)) - np.repeat(begins[:-1], lengths)
-    return np.asarray(keys), np.repeat(order, lengths), rank
+    keys, row = np.asarray(keys), np.repeat(order, lengths)
+    if condition.filters:
+        attributes = attributes_in(block, condition)
+        if attributes.category is not None:
+            keys = keys ^ attributes.category[row]
+        if attributes.has_simhash is not None:
+            # Who has no simhash is comparable with nobody, and no head of others.
+            has = attributes.has_simhash[row]
+            keys, row, rank = keys[has], row[has], rank[has]
+    return keys, row, rank
 
 
 def _first_few(keys: Values, most: int) -> Numbers:
@@ -98,11 +124,13 @@ def _first_few(keys: Values, most: int) -> Numbers:
     return found
 
 
-def _firsts(parameters: Parameters, rule: MassRule, buckets: int) -> Callable[[pa.Table], pa.Table]:
+def _firsts(
+    parameters: Parameters, rule: MassRule, condition: Condition, buckets: int
+) -> Callable[[pa.Table], pa.Table]:
     """The first documents of a block that have each key."""
 
     def firsts(block: pa.Table) -> pa.Table:
-        keys, row, _ = _keys(parameters, rule, block)
+        keys, row, _ = _keys(parameters, rule, condition, block)
         few = _first_few(keys, rule.heads)
         sent = np.zeros(len(few), _FIRST)
         sent["key"] = keys[few]
@@ -137,12 +165,12 @@ def _heads(rule: MassRule) -> Callable[[pa.Table], pa.Table]:
 
 
 def _tries(
-    parameters: Parameters, rule: MassRule, threshold: Fraction
+    parameters: Parameters, rule: MassRule, condition: Condition, threshold: Fraction
 ) -> Callable[[pa.Table, pa.Table], pa.Table]:
     """Documents of a block with the heads before them whose sizes allow for the threshold."""
 
     def tries(block: pa.Table, rows: pa.Table) -> pa.Table:
-        keys, row, rank = _keys(parameters, rule, block)
+        keys, row, rank = _keys(parameters, rule, condition, block)
         heads = records_of(rows, _HEAD)
         heads = heads[np.argsort(heads["key"], kind="stable")]
         begin = np.searchsorted(heads["key"], keys)
@@ -176,29 +204,35 @@ def pairs_inside(
     rule: MassRule,
     checkpoints: Checkpoints,
     alone: int,
+    condition: Condition = NO_CONDITION,
+    check: Check = no_check,
 ) -> Iterator[DataFrame]:
     """The pairs that are left out at the threshold, whose hub links are given, and are needed at
-    the rungs above it (roughly.clustering.mass). One task joins up to `alone` elements."""
+    the rungs above it (roughly.clustering.mass). One task joins up to `alone` elements, unless
+    links are to be checked: `check` says which of them hold at a threshold."""
     from pyspark.sql import functions as F
 
-    plain = documents.select("number", "size", "level", "kept", "values")
+    more = attribute_columns(condition)
+    plain = documents.select("number", "size", "level", "kept", "values", *more)
     for rung in local.rungs(threshold):
         if links.isEmpty():
             return
         name = f"rung-{rung.numerator}-{rung.denominator}"
         members = links.select(F.explode(F.array("a", "b")).alias("number")).distinct()
         among = plain.join(members, "number")
-        if among.agg(F.sum("kept")).head()[0] <= alone:
+        if check is no_check and among.agg(F.sum("kept")).head()[0] <= alone:
             hubs = links.selectExpr("b as number", "a as hub")
             whole = among.join(hubs, "number", "left").coalesce(1)
-            inside = partial(_inside, parameters, threshold, rule)
+            inside = partial(_inside, parameters, threshold, rule, condition)
             yield checkpoints.keep("masses", whole.mapInArrow(inside, PAIRS))
             return
-        inner = checkpoints.keep(f"{name}-documents", with_frequencies(among))
-        inner_links = checkpoints.keep(f"{name}-hubs", find_hubs(inner, parameters, rung, rule))
+        inner = checkpoints.keep(f"{name}-documents", with_frequencies(among, more=more))
+        inner_links = checkpoints.keep(
+            f"{name}-hubs", check(find_hubs(inner, parameters, rung, rule, condition), rung)
+        )
         found = joined_pairs(
             inner,
-            JoinRule(parameters, "resemblance", rung),
+            JoinRule(parameters, "resemblance", rung, condition=condition),
             levels_of(inner),
             teams_of(inner_links),
         )
@@ -217,7 +251,11 @@ def pairs_inside(
 
 
 def _inside(
-    parameters: Parameters, threshold: Fraction, rule: MassRule, arrow: Iterator[pa.RecordBatch]
+    parameters: Parameters,
+    threshold: Fraction,
+    rule: MassRule,
+    condition: Condition,
+    arrow: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     """All of that by the local engine, of all masses at once: who is in one, with its hub."""
     batches = list(arrow)
@@ -240,11 +278,22 @@ def _inside(
         number_column(table, "level", np.uint8),
     )
 
+    attributes = attributes_in(table, condition) if condition.filters else None
+    budget = Budget.of_memory(_MEMORY_BYTES)
+
     def join_of(rows: Rows) -> Join:
-        return Join(sketches, rows, threads=1, budget=Budget.of_memory(_MEMORY_BYTES))
+        return Join(sketches, rows, threads=1, budget=budget, attributes=attributes)
+
+    def checked(
+        hubs: Hubs, links: PairTable, rows: Rows, threshold: Fraction
+    ) -> tuple[Hubs, PairTable]:
+        if attributes is None:
+            return hubs, links
+        return comparable_hubs(attributes, hubs, links, rows)
 
     rows = order.astype(np.uint32)
-    for pairs in local.pairs_inside(join_of, rows, hubs, threshold, rule, local.no_check):
+    tables = local.pairs_inside(join_of, rows, hubs, threshold, rule, checked)
+    for pairs in tables if attributes is None else comparable(attributes, tables, rows):
         a, b, common, sampled = pairs.astype(np.int64).T
         yield pa.RecordBatch.from_pydict(
             {"a": known[a], "b": known[b], "common": common, "sampled": sampled}

@@ -39,6 +39,12 @@ def numbered(documents: DataFrame, by: list[Any], name: str, checkpoints: Checkp
     )
 
 
+def with_values(documents: DataFrame, sketches: DataFrame) -> DataFrame:
+    """Numbered documents (id and more) with the values of their sketches instead of the ids. So
+    these are not sorted, and those that are not wanted stay where they are."""
+    return sketches.select("id", "values").join(documents, "id").drop("id")
+
+
 def document_order() -> list[Any]:
     """By date, undated first, then by id as bytes, which is how Spark compares strings."""
     from pyspark.sql import functions as F
