@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from roughly.clustering.sketches import Sketches
 from roughly.condition import NO_CONDITION, Attributes, Condition
+from roughly.storage.scratch import IN_MEMORY, Scratch
 from roughly.verification.contents import JoinedContents, StoredContents, Texts
 
 if TYPE_CHECKING:
@@ -38,8 +39,10 @@ class Pool:
         contents: Texts,
         corpus: Stored | None = None,
         condition: Condition = NO_CONDITION,
+        scratch: Scratch = IN_MEMORY,
     ) -> None:
         self.condition = condition
+        self.scratch = scratch
         self.segment = segment
         self.corpus = corpus
         self.parameters = segment.parameters
@@ -70,6 +73,17 @@ class Pool:
     def tokens(self) -> npt.NDArray[np.uint32]:
         """Of each row the number of tokens."""
         return self._together("tokens")
+
+    @cached_property
+    def text_bytes(self) -> npt.NDArray[np.int64]:
+        """Of each row the bytes of its text."""
+        found: npt.NDArray[np.int64] = self.scratch.zeros(len(self), np.int64)
+        begin = 0
+        for chunk in self.column("bytes").chunks:
+            found[begin : begin + len(chunk)] = chunk.to_numpy()
+            begin += len(chunk)
+        self.release()
+        return found
 
     @cached_property
     def attributes(self) -> Attributes:
@@ -104,12 +118,13 @@ class Pool:
 
     def sketches(self) -> Sketches:
         """The sketches of all rows, in place."""
-        own = Sketches.of_segment(self.segment)
+        own = Sketches.of_segment(self.segment, self.scratch)
         if self.corpus is None:
             return own
         chunks: list[_Chunk] = []
         places: list[tuple[Path, int]] = []
-        for segment, sketches in ((self.corpus, Sketches.of_segment(self.corpus)), (None, own)):
+        known = Sketches.of_segment(self.corpus, self.scratch)
+        for segment, sketches in ((self.corpus, known), (None, own)):
             for chunk, place in zip(sketches.chunks, sketches.places, strict=True):
                 for some, first in _cut(chunk, self.chunk_rows):
                     chunks.append(some)
@@ -123,6 +138,7 @@ class Pool:
 
     def release(self) -> None:
         """Takes all files out of this process's memory."""
+        self.scratch.release()
         self.segment.release()
         if self.corpus is not None:
             self.corpus.release()

@@ -22,6 +22,7 @@ from roughly.condition import NO_CONDITION
 from roughly.deduplication.decision import decide
 from roughly.deduplication.pool import Pool
 from roughly.deduplication.result import Deduplicated
+from roughly.storage.scratch import Scratch
 from roughly.storage.steps import Steps
 from roughly.verification.contents import Contents
 
@@ -72,7 +73,7 @@ def deduplicate(
     _ = documents.guesses  # looks for the fields, by which documents will be read again
     contents = Contents(documents, segment, directory)
     corpus = None if against is None else against.segment
-    pool = Pool(segment, contents, corpus, rule.condition)
+    pool = Pool(segment, contents, corpus, rule.condition, Scratch(directory))
     if rule.condition.method == "simhash":
         from roughly.deduplication.simhash_decision import decide_by_simhash
 
