@@ -32,6 +32,8 @@ NONE, IDENTICAL, LEXICAL, SHINGLE, EMPTY = range(5)
 # Bytes for the hashes that are compared at once, and what each of them takes meanwhile.
 ROOM_BYTES = 1 << 26
 _ROW_BYTES = 128
+# An odd number: its multiples modulo 2^64 are spread evenly, where halves of hashes have 61 bits.
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 # Documents that are looked at together where all of them are.
 _STEP = 1 << 16
 
@@ -148,7 +150,8 @@ def _collapse(
     number: npt.NDArray[np.uint32] | None,
     first: Positions,
 ) -> None:
-    """Sets in `first` who follows whom among the hashes from `low` to `high`, by their first half.
+    """Sets in `first` who follows whom among the hashes from `low` to `high`, by their first half,
+    spread.
     Whoever follows somebody is done with: of hashes that many documents have one is kept."""
     waiting: list[tuple[Positions, Hashes]] = []
     rows = 0
@@ -168,7 +171,8 @@ def _collapse(
         rows = len(waiting[0][0])
 
     for positions, hashes in pieces:
-        chosen = (hashes[:, 0] >= np.uint64(low)) & (hashes[:, 0] <= np.uint64(high))
+        spread = hashes[:, 0].astype(np.uint64, copy=False) * _SPREAD
+        chosen = (spread >= np.uint64(low)) & (spread <= np.uint64(high))
         if only is not None:
             chosen &= only[positions]
         waiting.append((positions[chosen], hashes[chosen].astype(np.uint64, copy=False)))

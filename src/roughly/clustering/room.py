@@ -10,10 +10,10 @@ from __future__ import annotations
 from roughly.errors import ParameterError
 
 # What a clustering, the making of a corpus with its index and tables, and a deduplication hold of
-# every document, at most.
-CLUSTERING_BYTES = 44
-CORPUS_BYTES = 100
-DEDUPLICATION_BYTES = 60
+# every document in memory, at most; docs/clustering.md has what it is.
+CLUSTERING_BYTES = 12
+CORPUS_BYTES = 12
+DEDUPLICATION_BYTES = 12
 
 
 def room_beside(memory_bytes: int, documents: int, document_bytes: int = CLUSTERING_BYTES) -> int:
