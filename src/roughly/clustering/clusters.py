@@ -60,6 +60,16 @@ _DOCUMENTS = (
     ("kind", pa.string()),
     ("resemblance", pa.float64()),
 )
+_CLUSTERS = pa.schema(
+    [
+        ("cluster", pa.int64()),
+        ("representative", pa.string()),
+        ("size", pa.int64()),
+        ("weakest_link", pa.float64()),
+        ("smallest_resemblance", pa.float64()),
+        ("mass", pa.bool_()),
+    ]
+)
 _PAIRS = pa.schema(
     [
         ("a", pa.string()),
@@ -265,6 +275,10 @@ class Clusters:
         return pa.schema([*_DOCUMENTS, *contained])
 
     def clusters(self) -> pa.Table:
+        """A row a cluster of two documents or more, see `cluster_batches`."""
+        return pa.Table.from_batches(self.cluster_batches(), _CLUSTERS)
+
+    def cluster_batches(self) -> Iterator[pa.RecordBatch]:
         """A row a cluster of two documents or more: cluster, representative, size, weakest_link
         (the lightest link that holds it together), smallest_resemblance (of a member to the
         representative, estimated), mass (whether it holds documents of a mass, whose links are
@@ -285,16 +299,18 @@ class Clusters:
             place = np.searchsorted(clusters, held)
             place = place[place < len(clusters)]
             massive[place[np.isin(clusters[place], held)]] = True
-        return pa.table(
-            {
-                "cluster": pa.array(np.searchsorted(self._firsts, clusters), pa.int64()),
-                "representative": self._names(clusters),
-                "size": pa.array(sizes, pa.int64()),
-                "weakest_link": pa.array(weakest),
-                "smallest_resemblance": pa.array(smallest),
-                "mass": pa.array(massive),
-            }
-        )
+        for begin in range(0, len(clusters), _STEP):
+            some = slice(begin, begin + _STEP)
+            columns = [
+                pa.array(np.searchsorted(self._firsts, clusters[some]), pa.int64()),
+                self._names(clusters[some]),
+                pa.array(sizes[some], pa.int64()),
+                pa.array(weakest[some]),
+                pa.array(smallest[some]),
+                pa.array(massive[some]),
+            ]
+            yield pa.record_batch(columns, schema=_CLUSTERS)
+            self._release()
 
     def pairs(self) -> pa.Table:
         """All pairs of representatives down to the floors, see `pair_batches`."""
@@ -389,6 +405,10 @@ class Clusters:
     @cached_property
     def _attributes(self) -> Attributes | None:
         return attributes_for(self.segment, self.settings)
+
+    @property
+    def cluster_schema(self) -> pa.Schema:
+        return _CLUSTERS
 
     @property
     def pair_schema(self) -> pa.Schema:

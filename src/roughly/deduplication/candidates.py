@@ -305,19 +305,22 @@ class CandidateFinder:
         return parameters.bits == 64 and parameters.selection[0] in ("all", "adaptive")
 
     def _known(self, pairs: PairTable) -> Candidates:
-        pairs = np.array(pairs, order="C")  # counted in place, later
-        a, b = self._rows[pairs[:, 0]], self._rows[pairs[:, 1]]
-        exact = np.ones(len(pairs), dtype=np.uint8)
-        parts = np.zeros((len(pairs), 2), dtype=np.uint32)
+        scratch, count = self._pool.scratch, len(pairs)
+        kept: PairTable = scratch.zeros(4 * count, np.uint32).reshape(-1, 4)
+        kept[:] = pairs  # counted in place, later
+        exact = scratch.full(count, 1, np.uint8)
+        parts = scratch.zeros(2 * count, np.uint32).reshape(-1, 2)
         estimated = self._estimate or self._containment_floor is not None
         if estimated and self._pool.parameters.selection[0] != "min":
-            parts = self._parts(pairs)
-        if not self._estimate:
-            exact = (self._whole[a] & self._whole[b]).astype(np.uint8)
-            known = exact != 0
-            sizes = self._pool.size
-            parts[known, 0], parts[known, 1] = sizes[a[known]], sizes[b[known]]
-        return Candidates(pairs, exact, parts)
+            parts[:] = self._parts(kept)
+        sizes = self._pool.size
+        for begin, end in stretches(0 if self._estimate else count):
+            a, b = (self._rows[kept[begin:end, column]] for column in (0, 1))
+            known = self._whole[a] & self._whole[b]
+            exact[begin:end] = known
+            some = parts[begin:end]
+            some[known, 0], some[known, 1] = sizes[a[known]], sizes[b[known]]
+        return Candidates(kept, exact, parts)
 
     def _parts(self, pairs: PairTable) -> npt.NDArray[np.uint32]:
         """How many elements each document of a pair has at the coarser of their levels."""

@@ -23,7 +23,7 @@ from roughly.deduplication.against import taking_part
 from roughly.deduplication.candidates import CandidateFinder, Candidates
 from roughly.deduplication.equivalence import Groups, confirm, find_groups
 from roughly.pipeline import give_back_memory
-from roughly.storage.scratch import stretches
+from roughly.storage.scratch import Scratch, stretches
 from roughly.verification.exact import Verifier
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def decide(
         pool.contents.prepare(pool.scratch.flatnonzero(prepared))
         text_bytes = pool.text_bytes
         pool.release()
+        give_back_memory()
         advance = progress("confirm", len(groups.members), "documents")
         identical, equivalent = confirm(groups, pool, order, text_bytes, threads, advance)
         if equivalent.all():
@@ -115,7 +116,7 @@ def decide(
     last[groups.of] = groups.members
     verifier = Verifier(pool, pool.contents, sketcher, threads, text_bytes)
     while True:
-        field = _Field.of(candidates, groups, last, rule)
+        field = _Field.of(candidates, groups, last, rule, pool.scratch)
         fate, wanted = _core.greedy_decide(*field.columns)
         fate = field.spread(fate, len(rows))
         if len(wanted):
@@ -171,12 +172,22 @@ class _Field:
 
     @classmethod
     def of(
-        cls, candidates: Candidates, groups: Groups, last: npt.NDArray[np.uint32], rule: Rule
+        cls,
+        candidates: Candidates,
+        groups: Groups,
+        last: npt.NDArray[np.uint32],
+        rule: Rule,
+        scratch: Scratch,
     ) -> _Field:
-        pairs = candidates.pairs.copy()
-        documents = np.unique(pairs[:, :2])
-        for column in (0, 1):
-            pairs[:, column] = np.searchsorted(documents, pairs[:, column])
+        pairs = scratch.zeros(4 * len(candidates.pairs), np.uint32).reshape(-1, 4)
+        has_pair = np.zeros(len(groups.representatives), dtype=bool)
+        for begin, end in stretches(len(pairs)):
+            has_pair[candidates.pairs[begin:end, :2]] = True
+        documents = np.flatnonzero(has_pair).astype(np.uint32)
+        for begin, end in stretches(len(pairs)):
+            some = candidates.pairs[begin:end]
+            pairs[begin:end, :2] = np.searchsorted(documents, some[:, :2])
+            pairs[begin:end, 2:] = some[:, 2:]
         containment = (0, 0)
         if rule.containment is not None:
             containment = rule.containment.numerator, rule.containment.denominator

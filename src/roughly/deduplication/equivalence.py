@@ -93,7 +93,7 @@ def forms_in_order(pool: Pool, order: Rows) -> Column:
     return pieces
 
 
-def _part_different(pool: Pool, order: Rows, first: Places) -> None:
+def _part_different(pool: Pool, order: Rows, first: npt.NDArray[np.uint32]) -> None:
     """Nobody reads the texts of pinned documents to tell them from each other: those whose whole
     hashes differ stand for themselves."""
     seconds = np.flatnonzero(first != np.arange(len(first)))

@@ -29,9 +29,9 @@ _STEP = 1 << 18
 class Scratch:
     """Makes such arrays, in a folder that has room for them; the system's own unless given."""
 
-    def __init__(self, folder: Path | None = None, least_bytes: int = LEAST_BYTES) -> None:
+    def __init__(self, folder: Path | None = None, least_bytes: int | None = None) -> None:
         self._folder = folder
-        self._least = least_bytes
+        self._least = LEAST_BYTES if least_bytes is None else least_bytes
         self._arrays: list[weakref.ref[npt.NDArray[Any]]] = []
 
     def zeros(self, count: int, dtype: npt.DTypeLike) -> Any:
@@ -99,7 +99,8 @@ class Scratch:
 IN_MEMORY = Scratch(least_bytes=sys.maxsize)
 
 
-def stretches(count: int, step: int = _STEP) -> Iterator[tuple[int, int]]:
+def stretches(count: int, step: int | None = None) -> Iterator[tuple[int, int]]:
     """Beginnings and ends of so many values, one stretch after the other."""
+    step = _STEP if step is None else step
     for begin in range(0, count, step):
         yield begin, min(begin + step, count)

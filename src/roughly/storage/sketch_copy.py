@@ -6,12 +6,12 @@ a byte a row, four for each of the most that have one sketch, and what there is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from roughly.storage.checked import checked_writer
+from roughly.storage.checked import CheckedFile, checked_writer
 from roughly.storage.ordering import Keys, Rows, in_order
 from roughly.storage.scratch import Scratch, stretches
 from roughly.storage.segment_index import index_path
@@ -55,7 +55,7 @@ def _keys(segment: Segment, scratch: Scratch) -> list[Keys]:
 class _Lists:
     """The lists, of rows that come in the order of their keys."""
 
-    def __init__(self, file: BinaryIO, keys: list[Keys], place: Places) -> None:
+    def __init__(self, file: CheckedFile, keys: list[Keys], place: Places) -> None:
         self.is_copy = np.zeros(len(place), np.uint8)
         self._file = file
         self._keys = keys
