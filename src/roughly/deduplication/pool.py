@@ -72,17 +72,13 @@ class Pool:
     @cached_property
     def tokens(self) -> npt.NDArray[np.uint32]:
         """Of each row the number of tokens."""
-        return self._together("tokens")
+        found: npt.NDArray[np.uint32] = self._in_scratch("tokens", np.uint32)
+        return found
 
     @cached_property
     def text_bytes(self) -> npt.NDArray[np.int64]:
         """Of each row the bytes of its text."""
-        found: npt.NDArray[np.int64] = self.scratch.zeros(len(self), np.int64)
-        begin = 0
-        for chunk in self.column("bytes").chunks:
-            found[begin : begin + len(chunk)] = chunk.to_numpy()
-            begin += len(chunk)
-        self.release()
+        found: npt.NDArray[np.int64] = self._in_scratch("bytes", np.int64)
         return found
 
     @cached_property
@@ -147,6 +143,16 @@ class Pool:
     def _gap(self) -> int:
         """Rows that are nobody's."""
         return self.base - (0 if self.corpus is None else len(self.corpus))
+
+    def _in_scratch(self, name: str, dtype: npt.DTypeLike) -> Any:
+        """A column of numbers that is wanted here and there."""
+        found = self.scratch.zeros(len(self), dtype)
+        begin = 0
+        for chunk in self.column(name).chunks:
+            found[begin : begin + len(chunk)] = chunk.to_numpy()
+            begin += len(chunk)
+        self.release()
+        return found
 
     def _together(self, name: str) -> npt.NDArray[Any]:
         own: npt.NDArray[Any] = getattr(self.segment, name)
