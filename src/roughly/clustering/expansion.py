@@ -81,6 +81,7 @@ class Expansion:
         del of_row
         self._release()
         self._expansions: npt.NDArray[np.uint64] = arrays.zeros(self._documents, np.uint64)
+        self.disk_bytes += arrays.disk_bytes
         self._collect(cut_off, most_common, advance)
 
     def __enter__(self) -> Expansion:

@@ -243,7 +243,8 @@ class Join:
                     runs.add(*made)
                 self._release()
                 advance(end - begin)
-            self.disk_bytes = max(self.disk_bytes, runs.disk_bytes + self._frequency_bytes)
+            beside = self._frequency_bytes + self._arrays.disk_bytes
+            self.disk_bytes = max(self.disk_bytes, runs.disk_bytes + beside)
             parts = runs.parts()
             told = 0
             for number, (first, last) in enumerate(parts):

@@ -222,7 +222,7 @@ class _Phases:
             files = self._joined(rows)
             names = (path.stem.replace(self._prefix, "pairs", 1) for _, path in files)
             scratch = (self.steps.facts(name).get("disk_bytes", 0) for name in names)
-            return files, {"disk_bytes": max(scratch, default=0)}
+            return files, {"disk_bytes": max(scratch, default=0) + self.scratch.disk_bytes}
         if self.settings.method == "hamming":
             return self._by_simhash(rows), {}
         path = self.folder / f"{self._prefix}-resemblance.arrow"

@@ -33,6 +33,8 @@ class Scratch:
         self._folder = folder
         self._least = LEAST_BYTES if least_bytes is None else least_bytes
         self._arrays: list[weakref.ref[npt.NDArray[Any]]] = []
+        self.disk_bytes = 0
+        """The most that was on disk at once."""
 
     def zeros(self, count: int, dtype: npt.DTypeLike) -> Any:
         """Zeros, to be written to."""
@@ -44,6 +46,9 @@ class Scratch:
             made: npt.NDArray[Any] = np.memmap(file, dtype, "r+", shape=(count,))
         self._arrays = [each for each in self._arrays if each() is not None]
         self._arrays.append(weakref.ref(made))
+        there = (each() for each in self._arrays)
+        total = sum(array.nbytes for array in there if array is not None)
+        self.disk_bytes = max(self.disk_bytes, total)
         return made
 
     def full(self, count: int, value: Any, dtype: npt.DTypeLike) -> Any:
