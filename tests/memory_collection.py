@@ -18,8 +18,10 @@ class MemoryCollection:
         documents: Sequence[tuple[str, str | None, str | bytes]],
         select: str = "adaptive:200",
         part_rows: int = 4,
+        **options: Any,
     ) -> None:
-        batch = Sketcher(select=select).sketch_batch([content for _, _, content in documents])
+        sketcher = Sketcher(select=select, **options)
+        batch = sketcher.sketch_batch([content for _, _, content in documents])
         self.parameters = batch.parameters
         self.columns = batch.columns
         self.part_rows = part_rows
@@ -58,9 +60,9 @@ class MemoryCollection:
     def take(self, name: str, rows: Any) -> pa.Array:
         if name in ("id", "date"):
             column = [document[("id", "date").index(name)] for document in self.documents]
-        else:
-            column = [bytes(pair.tobytes()) for pair in self.hashes(name)]
-        return pa.array([column[row] for row in np.asarray(rows).tolist()])
+            return pa.array([column[row] for row in np.asarray(rows).tolist()], pa.string())
+        hashes = [bytes(pair.tobytes()) for pair in self.hashes(name)]
+        return pa.array([hashes[row] for row in np.asarray(rows).tolist()])
 
     def values(self, name: str, rows: Any) -> list[Any]:
         found: list[Any] = self.take(name, rows).to_pylist()

@@ -5,6 +5,7 @@ compacted and opened again, in whatever order, both say the same.
 import re
 import shutil
 import tempfile
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from roughly import Corpus, Sketcher
+from roughly.clustering.join import MassRule
 from roughly.clustering.settings import settings_for
 from roughly.condition import METHODS, NO_CONDITION, Condition, make_condition
 from roughly.corpus.creation import make_empty
@@ -76,15 +78,22 @@ class CorpusMachine(RuleBasedStateMachine):
         containment=st.sampled_from([None, "0.8"]),
         kept=st.booleans(),
         condition=st.sampled_from(CONDITIONS),
+        masses=st.sampled_from([MassRule(), MassRule(2, 2, 2)]),
     )
     def create(
-        self, select: str, containment: str | None, kept: bool, condition: Condition
+        self,
+        select: str,
+        containment: str | None,
+        kept: bool,
+        condition: Condition,
+        masses: MassRule,
     ) -> None:
         self.sketcher = Sketcher(w=2, select=select)
         of_pairs: Any = (THRESHOLD, FLOOR, containment)
         if condition.method == "simhash":
             of_pairs = ()
-        self.wanted = settings_for(self.sketcher.parameters, *of_pairs, condition=condition)
+        wanted = settings_for(self.sketcher.parameters, *of_pairs, condition=condition)
+        self.wanted = replace(wanted, mass=masses)
         make_empty(self.path, self.sketcher, self.wanted, text=kept, force=False)
         self.corpus = Corpus(self.path)
         self.kept = kept
@@ -137,7 +146,8 @@ class CorpusMachine(RuleBasedStateMachine):
 
     @rule(wanted=texts)
     def find(self, wanted: str) -> None:
-        """All documents that resemble a text at the floor, by the estimates of their sketches."""
+        """All documents that resemble a text at the floor, by the estimates of their sketches; the
+        same words are known by their hash, whether the sketch kept any or none."""
         sketch = self.sketcher.sketch(wanted, "text")
         near = {}
         for key, content in self.model.items():
@@ -145,7 +155,7 @@ class CorpusMachine(RuleBasedStateMachine):
             estimate = sketch.resemblance(other)
             same = wanted.split() == content.split()
             if same or (len(sketch) and len(other) and estimate.value >= float(FLOOR)):
-                near[key] = estimate.value
+                near[key] = 1.0 if same else estimate.value
         found = self.corpus.find(
             wanted, threshold=FLOOR, limit=None, exact=False, content_type="text"
         )
@@ -215,6 +225,10 @@ class CorpusMachine(RuleBasedStateMachine):
     @rule(threshold=st.sampled_from([FLOOR, THRESHOLD, Fraction(4, 5)]))
     @precondition(lambda self: self.model)
     def cluster(self, threshold: Fraction) -> None:
+        """Whatever is a mass: clusters are exact at the threshold, below it and at the rungs above,
+        and with containment, which masses have at the chosen threshold only, up to that."""
+        if self.wanted.containment is not None and self.wanted.mass != MassRule():
+            threshold = min(threshold, THRESHOLD)
         rows = [
             {"id": n, "date": d, "text": t, "language": self.language[n, d]}
             for (n, d), t in self.model.items()

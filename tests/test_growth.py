@@ -258,6 +258,28 @@ def rows(*numbers: int, edits: int = 0, prefix: str = "d") -> list[Document]:
     return [{"id": f"{prefix}{n}", "text": family(n, edits)} for n in numbers]
 
 
+def test_heads_that_change_places(tmp_path: Path, always_updated: list[str]) -> None:
+    """A copy of the second head comes, from before the first: the same two are heads of the same
+    keys, the other way round, so everybody has another hub."""
+    sketcher = Sketcher(w=2, select="all")
+    wanted = replace(settings_for(sketcher.parameters, "0.5"), mass=MassRule(2, 2, 2))
+    corpus = create(tmp_path / "c", sketcher, wanted)
+    texts = [family(1), family(1, edits=1), family(1, edits=2)]
+    corpus.add([{"id": name, "text": t} for name, t in zip("bcd", texts, strict=True)])
+    none = 2**32 - 1
+    assert corpus.outcome.hubs.tolist() == [none, 0, 0]  # b; c and d by b
+    corpus.add([{"id": "a", "text": texts[1]}])
+    assert always_updated == ["whole", "update"]
+    assert corpus.outcome.groups.representative.tolist() == [0, 1, 0, 3]  # c by a
+    assert corpus.outcome.hubs.tolist() == [none, 0, 0]  # a; b and d by a
+    check(corpus)
+    # And back, when the copy goes.
+    corpus.remove("a")
+    assert always_updated == ["whole", "update", "update"]
+    assert corpus.outcome.hubs.tolist() == [none, 0, 0]  # b; c and d by b
+    check(corpus)
+
+
 def test_rows_are_counted_where_candidates_are_too_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, always_updated: list[str]
 ) -> None:

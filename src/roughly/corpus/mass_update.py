@@ -109,7 +109,7 @@ class MassUpdate:
             np.concatenate((old.numbers[concerned], own.numbers)),
         )
         first = among.sorted().first(self._rule.heads)
-        changed = _differing(Entries(old.keys[concerned], old.numbers[concerned]).sorted(), first)
+        changed = _differing(Entries(old.keys[concerned], old.numbers[concerned]), first)
         is_changed = np.isin(old.keys, changed)
         of_key, counts = np.unique(old.keys[is_changed], return_counts=True)
         entries = Entries(
@@ -125,7 +125,8 @@ class MassUpdate:
         keys, offsets = self._all_keys()
         owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         entries = Entries(keys, owner).sorted().first(self._rule.heads)
-        changed = _differing(old.sorted(), entries)
+        # As they stood before: the same heads in another order are other hubs.
+        changed = _differing(old, entries)
         return entries, np.unique(owner[np.isin(keys, changed)])
 
     def _having(self, wanted: npt.NDArray[np.uint64]) -> Numbers:
@@ -218,7 +219,7 @@ def measured(
 
 
 def _differing(one: Entries, two: Entries) -> npt.NDArray[np.uint64]:
-    """Keys that do not have the same heads in both, in the same order; both are sorted."""
+    """Keys that do not have the same heads in both, in the same order; keys ascend in both."""
     changed = [np.zeros(0, np.uint64)]
     keys = np.union1d(one.keys, two.keys)
     begins = [np.searchsorted(entries.keys, keys) for entries in (one, two)]
