@@ -1,10 +1,10 @@
 """How the memory that a run may use is shared.
 
-What must be there for every document comes first: the size and the level of its sketch, where what
-it probes begins. It grows with the documents, so beyond some number of them a run cannot keep to its
-memory, and says so before it begins. All else that is as long as the documents are many lies in files
-that have no name (roughly.storage.scratch). The rest of the memory is for sorting, joining and
-reading, which take what they are given.
+What must be there for every document comes first: the size and the level of its sketch, where its
+probes begin. It grows with the documents, so beyond some number of them a run cannot keep to its
+memory, and says so before it begins. Whatever else is as long as the documents are many lies in
+files that have no name (roughly.storage.scratch). The rest of the memory is for sorting, joining
+and reading, which take what they are given.
 """
 
 from __future__ import annotations
