@@ -21,8 +21,8 @@ _BITS = 12
 
 
 def in_order(keys: Sequence[Keys], most: int) -> Iterator[Rows]:
-    """All rows by their first key, then by the next; about `most` or fewer at a time. Rows with the
-    same first key come together, unless they are more."""
+    """All rows by their first key, then by the next; `most` or fewer at a time, one at least. Those
+    with the same first key come together, unless they are more."""
     yield from _in_order(keys, [], 0, 64, max(most, 1))
 
 
@@ -36,7 +36,9 @@ def _in_order(
     if len(same) == len(keys):
         # All the same: they are in order.
         for begin, end in stretches(len(keys[0]), most):
-            yield begin + _rows_of(keys, same, begin, end)
+            rows = _rows_of(keys, same, begin, end)
+            if len(rows):
+                yield begin + rows
         return
     below = max(bits - _BITS, 0)
     first, count = prefix << (bits - below), 1 << (bits - below)
