@@ -200,7 +200,7 @@ def main() -> None:
                 "resident_at": peak.resident_at,
                 "disk_mib": round(disk.bytes / MIB),
                 "wall_s": round(spent[0]),
-                "cpu_s": round(spent[1]),
+                "cpu_s": round(spent[1], 1),
                 "found": said,
             },
             indent=1,
