@@ -4,9 +4,11 @@ import random
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roughly.clustering import equivalence
 from roughly.clustering.equivalence import (
     KINDS,
     Pieces,
@@ -130,3 +132,27 @@ def test_identical_to_another_than_the_representative() -> None:
     )
     assert groups.representative.tolist() == [0, 0, 0]
     assert [KINDS[kind] for kind in groups.kind] == [None, "lexical", "lexical"]
+
+
+def test_no_more_hashes_are_compared_at_once_than_there_is_room_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Halves of hashes have 61 bits: by these as numbers of 64 most passes would have nothing."""
+    rng = np.random.default_rng(3)
+    values = rng.integers(0, (1 << 61) - 1, (1 << 14, 2), np.uint64)
+    at_once = []
+
+    def seen(hashes: npt.NDArray[np.uint64], number: None = None) -> npt.NDArray[np.uint32]:
+        at_once.append(len(hashes))
+        return first_of_equal(hashes, number)
+
+    monkeypatch.setattr(equivalence, "first_of_equal", seen)
+
+    def pieces() -> Pieces:
+        for begin in range(0, len(values), 256):
+            yield np.arange(begin, begin + 256, dtype=np.uint32), values[begin : begin + 256]
+
+    found = first_of_pieces(pieces, len(values), 128 * len(values) // 16)
+    assert np.array_equal(found, np.arange(len(values)))
+    # A sixteenth of them, and by chance some more.
+    assert max(at_once) < len(values) // 16 * 5 // 4

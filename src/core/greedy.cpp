@@ -23,11 +23,12 @@ struct ByDocument {
 
 template <typename Document>
 ByDocument by_document(std::span<const Pair> pairs, size_t documents, Document&& document) {
-    ByDocument made{std::vector<uint64_t>(documents + 1, 0), std::vector<uint64_t>(pairs.size())};
-    for (const Pair& pair : pairs) ++made.starts[document(pair) + 1];
-    for (size_t d = 0; d < documents; ++d) made.starts[d + 1] += made.starts[d];
-    std::vector<uint64_t> next(made.starts.begin(), made.starts.end() - 1);
-    for (uint64_t p = 0; p < pairs.size(); ++p) made.pairs[next[document(pairs[p])]++] = p;
+    ByDocument made{std::vector<uint64_t>(documents + 2, 0), std::vector<uint64_t>(pairs.size())};
+    for (const Pair& pair : pairs) ++made.starts[document(pair) + 2];
+    for (size_t d = 1; d <= documents; ++d) made.starts[d + 1] += made.starts[d];
+    // Where a document's begin stands a place further on, and moves to where they end.
+    for (uint64_t p = 0; p < pairs.size(); ++p)
+        made.pairs[made.starts[document(pairs[p]) + 1]++] = p;
     return made;
 }
 

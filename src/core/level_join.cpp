@@ -133,12 +133,63 @@ class Indexer {
     std::vector<size_t> ends_;
 };
 
+// The documents that one document has met. There are few of them, so it takes little memory however
+// many documents there are.
+class MetDocuments {
+   public:
+    MetDocuments() : slots_(size_t{1} << 10) {}
+
+    // Forgets all of them.
+    void clear() {
+        count_ = 0;
+        if (++stamp_ != 0) return;
+        std::fill(slots_.begin(), slots_.end(), Slot{});
+        stamp_ = 1;
+    }
+
+    bool contains(uint32_t document) const {
+        const size_t at = place(document);
+        return slots_[at].stamp == stamp_;
+    }
+
+    // One that is not there yet.
+    void add(uint32_t document) {
+        if (2 * ++count_ > slots_.size()) grow();
+        slots_[place(document)] = {stamp_, document};
+    }
+
+   private:
+    struct Slot {
+        uint32_t stamp = 0;  // that of the present documents, or the slot is free
+        uint32_t document = 0;
+    };
+
+    // Where a document is, or would be.
+    size_t place(uint32_t document) const {
+        const size_t mask = slots_.size() - 1;
+        size_t at = mixed(document) >> (64 - std::bit_width(mask));
+        while (slots_[at].stamp == stamp_ && slots_[at].document != document) at = (at + 1) & mask;
+        return at;
+    }
+
+    void grow() {
+        std::vector<Slot> before(2 * slots_.size());
+        before.swap(slots_);
+        for (const Slot& slot : before)
+            if (slot.stamp == stamp_) slots_[place(slot.document)] = slot;
+    }
+
+    std::vector<Slot> slots_;  // a power of two, at most half of them in use
+    size_t count_ = 0;
+    uint32_t stamp_ = 1;
+};
+
 // Finds the partners of one document after the other.
 template <typename Lists>
 class Prober {
    public:
     Prober(const LevelJoin& join, const Lists& lists, std::span<const uint32_t> groups)
-        : join_(join), lists_(lists), groups_(groups), seen_(join.sketches.count, 0) {}
+        : join_(join), lists_(lists), groups_(groups) {}
 
     void probe(uint32_t document, std::vector<Pair>& out) {
         const auto probes = lists_.probes(document);
@@ -147,6 +198,7 @@ class Prober {
         count_ = join_.counts[document];
         group_ = groups_.empty() ? no_hub : groups_[document];
         elements_ = {};
+        met_.clear();
         if (!join_.rule.enough(join_.sketches, document, count_)) return;
         const bool native = join_.sketches.level_of(document) == join_.level;
         for (const auto& probe : probes) {
@@ -187,7 +239,7 @@ class Prober {
 
     void candidate(const Entry& entry, std::vector<Pair>& out) {
         const uint32_t other = entry.document;
-        if (other == document_ || seen_[other] == document_ + 1) return;
+        if (other == document_ || met_.contains(other)) return;
         // Of two with equally many elements the one that is later in document order probes.
         if (entry.count == count_ && other > document_) return;
         if (group_ != no_hub && group_ == entry.group) return;
@@ -196,7 +248,7 @@ class Prober {
         if (!join_.rule.suffices(std::min(left_, entry.count - entry.position), count_,
                                  entry.count))
             return;
-        seen_[other] = document_ + 1;
+        met_.add(other);
         if (!join_.sketches.comparable(document_, other)) return;
         if (!join_.signatures.empty()) {
             const Signature& own = join_.signatures[document_];
@@ -245,7 +297,7 @@ class Prober {
     const LevelJoin& join_;
     const Lists& lists_;
     std::span<const uint32_t> groups_;
-    std::vector<uint32_t> seen_;  // by document: the last one that met it, plus one
+    MetDocuments met_;
     Place own_place_{1}, other_place_;
     // of the probing document
     uint32_t document_ = 0;
@@ -259,7 +311,7 @@ class Prober {
 
 // Whose pairs are not looked for: a hub and those that have it, except hubs with another hub.
 std::vector<uint32_t> groups_of(const LevelJoin& join) {
-    if (!join.groups.empty()) return {join.groups.begin(), join.groups.end()};
+    if (!join.groups.empty()) return {};
     const std::span<const uint32_t> hubs = join.hubs;
     std::vector<uint32_t> groups(hubs.begin(), hubs.end());
     for (const uint32_t hub : hubs)
@@ -277,18 +329,18 @@ class LevelIndex::Lists {
         uint32_t position;
     };
 
-    Lists(std::vector<Index>& parts, size_t documents) : starts_(documents + 1, 0) {
+    Lists(std::vector<Index>& parts, size_t documents) : starts_(documents + 2, 0) {
         size_t lists = 0, entries = 0;
         for (const Index& part : parts) {
             lists += part.lists.size();
             entries += part.entries.size();
-            for (const Probe& probe : part.probes) ++starts_[probe.document + 1];
+            for (const Probe& probe : part.probes) ++starts_[probe.document + 2];
         }
         lists_.reserve(lists);
         entries_.reserve(entries);
         for (size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
         probes_.resize(starts_.back());
-        std::vector<uint32_t> next(starts_.begin(), starts_.end() - 1);
+        // Where a document's begin stands a place further on, and moves to where they end.
         for (Index& part : parts) {
             const auto first_list = static_cast<uint32_t>(lists_.size());
             const uint64_t first_entry = entries_.size();
@@ -297,7 +349,7 @@ class LevelIndex::Lists {
                                   first_entry + list.end});
             entries_.insert(entries_.end(), part.entries.begin(), part.entries.end());
             for (const Probe& probe : part.probes)
-                probes_[next[probe.document]++] = {first_list + probe.list, probe.position};
+                probes_[starts_[probe.document + 1]++] = {first_list + probe.list, probe.position};
             part = {};
         }
     }
@@ -322,7 +374,8 @@ class LevelIndex::Lists {
 };
 
 LevelIndex::LevelIndex(const LevelJoin& join, std::span<const PostingRun> runs, size_t threads)
-    : join_(join), groups_(groups_of(join)) {
+    : join_(join), own_groups_(groups_of(join)) {
+    groups_ = join.groups.empty() ? std::span<const uint32_t>(own_groups_) : join.groups;
     std::vector<Index> parts(join.last_bucket - join.first_bucket);
     in_parallel(parts.size(), threads, [&] {
         return [&, indexer = Indexer(join_, groups_),

@@ -51,7 +51,8 @@ class LevelIndex {
     class Lists;
 
     LevelJoin join_;
-    std::vector<uint32_t> groups_;
+    std::vector<uint32_t> own_groups_;  // if there are hubs and no groups
+    std::span<const uint32_t> groups_;
     std::unique_ptr<const Lists> lists_;
 };
 

@@ -7,6 +7,7 @@ to its members. Nothing here changes.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,7 +22,7 @@ import pyarrow as pa
 from roughly import _core
 from roughly.clustering.clock import Phase
 from roughly.clustering.comparable import attributes_for
-from roughly.clustering.equivalence import KINDS, Positions
+from roughly.clustering.equivalence import KINDS, Groups, Positions
 from roughly.clustering.forest import NO_PAIRS
 from roughly.clustering.outcome import Outcome, reaching, read_pairs
 from roughly.clustering.settings import Settings, bits_threshold
@@ -31,6 +32,7 @@ from roughly.clustering.star import stars
 from roughly.condition import LARGEST_DISTANCE, NO_SIMHASH, SIMHASH_BITS, Attributes
 from roughly.errors import ParameterError
 from roughly.parameters import check_integer, exact_ratio
+from roughly.storage.scratch import Scratch
 from roughly.verification.column import Columns
 
 if TYPE_CHECKING:
@@ -57,6 +59,16 @@ _DOCUMENTS = (
     ("representative", pa.string()),
     ("kind", pa.string()),
     ("resemblance", pa.float64()),
+)
+_CLUSTERS = pa.schema(
+    [
+        ("cluster", pa.int64()),
+        ("representative", pa.string()),
+        ("size", pa.int64()),
+        ("weakest_link", pa.float64()),
+        ("smallest_resemblance", pa.float64()),
+        ("mass", pa.bool_()),
+    ]
 )
 _PAIRS = pa.schema(
     [
@@ -242,12 +254,12 @@ class Clusters:
         """What holds the clusters together: pairs of documents, as places in document order, and
         the resemblance or containment of each."""
         links = np.concatenate([NO_PAIRS, *self._strong_links()])
-        ends = self.outcome.groups.representatives[links[:, :2].astype(np.int64)]
+        ends = self._representatives[links[:, :2].astype(np.int64)]
         return ends.astype(np.int64), links[:, 2] / np.maximum(links[:, 3], 1)
 
     def resemblances(self, pairs: Numbers) -> Shares:
         """What sketches say of some pairs of documents, given as places in document order."""
-        rows = self.outcome.groups.representatives
+        rows = self._representatives
         ends = np.searchsorted(rows, self.outcome.groups.representative[pairs])
         shares = np.ones(len(ends))
         apart = ends[:, 0] != ends[:, 1]
@@ -263,11 +275,15 @@ class Clusters:
         return pa.schema([*_DOCUMENTS, *contained])
 
     def clusters(self) -> pa.Table:
+        """A row a cluster of two documents or more, see `cluster_batches`."""
+        return pa.Table.from_batches(self.cluster_batches(), _CLUSTERS)
+
+    def cluster_batches(self) -> Iterator[pa.RecordBatch]:
         """A row a cluster of two documents or more: cluster, representative, size, weakest_link
         (the lightest link that holds it together), smallest_resemblance (of a member to the
         representative, estimated), mass (whether it holds documents of a mass, whose links are
         lower bounds between the thresholds at which clusters are exact)."""
-        first, representatives = self._first, self.outcome.groups.representatives
+        first, representatives = self._first, self._representatives
         clusters, sizes = self._sizes
         smallest = np.ones(len(clusters))
         apart = self._resemblance
@@ -283,16 +299,18 @@ class Clusters:
             place = np.searchsorted(clusters, held)
             place = place[place < len(clusters)]
             massive[place[np.isin(clusters[place], held)]] = True
-        return pa.table(
-            {
-                "cluster": pa.array(np.searchsorted(self._firsts, clusters), pa.int64()),
-                "representative": self._names(clusters),
-                "size": pa.array(sizes, pa.int64()),
-                "weakest_link": pa.array(weakest),
-                "smallest_resemblance": pa.array(smallest),
-                "mass": pa.array(massive),
-            }
-        )
+        for begin in range(0, len(clusters), _STEP):
+            some = slice(begin, begin + _STEP)
+            columns = [
+                pa.array(np.searchsorted(self._firsts, clusters[some]), pa.int64()),
+                self._names(clusters[some]),
+                pa.array(sizes[some], pa.int64()),
+                pa.array(weakest[some]),
+                pa.array(smallest[some]),
+                pa.array(massive[some]),
+            ]
+            yield pa.record_batch(columns, schema=_CLUSTERS)
+            self._release()
 
     def pairs(self) -> pa.Table:
         """All pairs of representatives down to the floors, see `pair_batches`."""
@@ -306,7 +324,7 @@ class Clusters:
         they have any), same_site (whether their hosts are the same; null unless both ids are
         URLs). Of pairs by simhash common and sampled are counted too, from the sketches. Without
         names, which take most of the time: no a, b and same_site."""
-        representatives, hubs = self.outcome.groups.representatives, self.outcome.hubs
+        representatives, hubs = self._representatives, self.outcome.hubs
         by_simhash = self.settings.method == "hamming"
         for measure, path in self.outcome.pair_files:
             for table in read_pairs(path):
@@ -352,7 +370,7 @@ class Clusters:
     @cached_property
     def site_pairs_by_cluster(self) -> tuple[Numbers, Numbers]:
         """The same for each cluster of two documents or more: same-site, cross-site."""
-        first = self._first[self.outcome.groups.representatives]
+        first = self._scratch.take(self._first, self._representatives)
         return count_by_cluster(self._strong_pairs(), self._sites, first, self._sizes[0])
 
     def _strong_pairs(self) -> Iterator[PairTable]:
@@ -371,15 +389,19 @@ class Clusters:
         if not self.settings.exact:
             return self.measured(held)
         # Counted on complete sets: a document's size is what it has.
-        rows = self.outcome.order[self.outcome.groups.representatives]
+        rows = self.outcome.order[self._representatives[held[:, :2]]]
         found = held.copy()
-        found[:, 3] = self.segment.size[rows[held[:, :2]]].sum(axis=1) - held[:, 2]
+        found[:, 3] = self.segment.size[rows].sum(axis=1) - held[:, 2]
+        if self.segment.parameters.words:
+            # Words count here; of two documents that may have any all is kept.
+            short = (self.segment.level[rows] == 0).all(axis=1)
+            found[short] = self.measured(held[short])
         return found
 
     @cached_property
     def _sites(self) -> npt.NDArray[np.int32]:
         """A number for the host of every representative; -1 where its id is no URL."""
-        rows = self.outcome.groups.representatives
+        rows = self._representatives
         found = site_numbers(self._names(rows[a:b]) for a, b in steps(len(rows), _STEP))
         self.segment.release()
         return found
@@ -387,6 +409,10 @@ class Clusters:
     @cached_property
     def _attributes(self) -> Attributes | None:
         return attributes_for(self.segment, self.settings)
+
+    @property
+    def cluster_schema(self) -> pa.Schema:
+        return _CLUSTERS
 
     @property
     def pair_schema(self) -> pa.Schema:
@@ -439,6 +465,16 @@ class Clusters:
     def _columns(self) -> Columns:
         return Columns(self.segment)
 
+    @cached_property
+    def _scratch(self) -> Scratch:
+        """Where the run had its files, if one may write there."""
+        folder = self.outcome.mapped[0].path.parent if self.outcome.mapped else None
+        return Scratch(folder if folder is not None and os.access(folder, os.W_OK) else None)
+
+    @cached_property
+    def _representatives(self) -> Positions:
+        return self.outcome.groups.representatives_in(self._scratch)
+
     def _names(self, positions: Any) -> pa.Array:
         """The ids of some documents."""
         return self._columns.take("id", self.outcome.order[positions].astype(np.int64))
@@ -446,8 +482,8 @@ class Clusters:
     @cached_property
     def _set(self) -> _core.SketchSet:
         """The sketches of the representatives."""
-        rows = self.outcome.order[self.outcome.groups.representatives]
-        return self.outcome.sketches(self.segment).taking_part(rows)
+        rows = self._scratch.take(self.outcome.order, self._representatives)
+        return self.outcome.sketches(self.segment, self._scratch).taking_part(rows)
 
     def _strong_links(self) -> Iterator[PairTable]:
         """The links of both forests that reach their thresholds, in tables."""
@@ -460,11 +496,11 @@ class Clusters:
     @cached_property
     def _first(self) -> Positions:
         """For every document the first one of its cluster."""
-        groups = self.outcome.groups
-        rows = groups.representatives
+        groups, scratch = self.outcome.groups, self._scratch
+        rows = self._representatives
         if self.linkage == "star":
             roots = stars(
-                self.outcome.sketches(self.segment),
+                self.outcome.sketches(self.segment, scratch),
                 self.outcome.order[rows],
                 self.outcome,
                 self.settings,
@@ -478,37 +514,33 @@ class Clusters:
                 sets.add(links)
             roots = sets.first()
             del sets
-        of_position = np.zeros(len(groups.kind), dtype=np.uint32)
-        of_position[rows] = rows[roots]
-        del rows, roots
-        first = np.empty_like(of_position)
+        of_position = scratch.zeros(len(groups.kind), np.uint32)
+        for begin, end in steps(len(rows), _STEP):
+            of_position[rows[begin:end]] = rows[roots[begin:end]]
+        del roots
+        first: Positions = scratch.zeros(len(of_position), np.uint32)
         for begin, end in steps(len(first), _STEP):
             first[begin:end] = of_position[groups.representative[begin:end]]
         self._release()
         return first
 
-    @property
+    @cached_property
     def _firsts(self) -> Positions:
         """The first documents of all clusters, those of one document too."""
-        found = [np.zeros(0, np.uint32)]
-        for begin, end in steps(len(self._first), _STEP):
-            positions = np.arange(begin, end, dtype=np.uint32)
-            found.append(positions[self._first[begin:end] == positions])
-        return np.concatenate(found)
+        return Groups(self._first, self.outcome.groups.kind).representatives_in(self._scratch)
 
     @cached_property
     def _sizes(self) -> tuple[Numbers, Numbers]:
         """First document and size of each cluster of two or more."""
-        counts = np.zeros(len(self._first), np.uint32)
+        counts = self._scratch.zeros(len(self._first), np.uint32)
         for begin, end in steps(len(counts), _STEP):
             np.add.at(counts, self._first[begin:end], np.uint32(1))
-        clusters = np.flatnonzero(counts > 1)
-        return clusters, counts[clusters].astype(np.int64)
+        clusters = self._scratch.flatnonzero(counts > 1)
+        return clusters, self._scratch.take(counts, clusters, np.int64)
 
     def _to_first(self, measure: str, swapped: bool = False) -> _Some[np.float64]:
         """common / sampled of documents' representatives and the first ones of their clusters."""
-        groups = self.outcome.groups
-        rows = groups.representatives
+        groups, rows = self.outcome.groups, self._representatives
         positions, shares = [np.zeros(0, np.uint32)], [np.zeros(0)]
         # A step at a time, or all sketches would be in memory at once.
         for begin, end in steps(len(groups.kind)):
@@ -558,6 +590,7 @@ class Clusters:
 
     def _release(self) -> None:
         """Lets the pages of all mapped files go."""
+        self._scratch.release()
         self.segment.release()
         self.outcome.release()
 

@@ -3,12 +3,12 @@
 Three kinds, each finer than the next: identical (the same bytes), lexical (the same canonical
 form), shingle (the same sketch, of enough elements to mean something). A representative is the
 first of its group in document order. Hashes are looked at in as many passes as the room asks for,
-each pass taking those of one range; what stays in memory is some 13 bytes a document.
+each pass taking those of one range; what stays in memory is two bytes a document, with scratch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly.sketch import EQUIVALENT_SAMPLES
+from roughly.storage.scratch import IN_MEMORY, Scratch, stretches
 
 Positions = npt.NDArray[np.uint32]  # in document order
 Hashes = npt.NDArray[np.uint64]  # two columns
@@ -31,6 +32,8 @@ NONE, IDENTICAL, LEXICAL, SHINGLE, EMPTY = range(5)
 # Bytes for the hashes that are compared at once, and what each of them takes meanwhile.
 ROOM_BYTES = 1 << 26
 _ROW_BYTES = 128
+# An odd number: its multiples modulo 2^64 are spread evenly, where halves of hashes have 61 bits.
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 # Documents that are looked at together where all of them are.
 _STEP = 1 << 16
 
@@ -45,11 +48,17 @@ class Groups:
     @property
     def representatives(self) -> Positions:
         """The documents that are joined, ascending."""
-        found = [np.zeros(0, np.uint32)]
-        for begin, end in _steps(len(self.representative)):
-            positions = np.arange(begin, end, dtype=np.uint32)
-            found.append(positions[self.representative[begin:end] == positions])
-        return np.concatenate(found)
+        return self.representatives_in(IN_MEMORY)
+
+    def representatives_in(self, scratch: Scratch) -> Positions:
+        """The same."""
+        own = np.zeros(len(self.representative), bool)
+        for begin, end in stretches(len(own)):
+            own[begin:end] = self.representative[begin:end] == np.arange(
+                begin, end, dtype=np.uint32
+            )
+        found: Positions = scratch.flatnonzero(own, np.uint32)
+        return found
 
 
 def equivalents(
@@ -60,6 +69,7 @@ def equivalents(
     kept: npt.NDArray[np.unsignedinteger[Any]],
     by_sketch: bool = True,
     room_bytes: int = ROOM_BYTES,
+    scratch: Scratch = IN_MEMORY,
 ) -> Groups:
     """Collapses identical, lexically equivalent and shingle-equivalent documents: of hashes of
     their text, canonical form and sketch, each read as often as is needed, their distinct shingles,
@@ -69,11 +79,11 @@ def equivalents(
     `by_sketch` the same sketch is no reason: it may come of documents that differ a little.
     """
     count = len(size)
-    by_form = first_of_pieces(canonical, count, room_bytes)
-    by_content = first_of_pieces(content, count, room_bytes)
+    by_form = first_of_pieces(canonical, count, room_bytes, scratch=scratch)
+    by_content = first_of_pieces(content, count, room_bytes, scratch=scratch)
     kind = np.zeros(count, dtype=np.uint8)
     rich = np.zeros(count, dtype=bool)
-    for begin, end in _steps(count):
+    for begin, end in stretches(count, _STEP):
         some, form, kinds = slice(begin, end), by_form[begin:end], kind[begin:end]
         moved = form != np.arange(begin, end, dtype=np.uint32)
         kinds[moved] = LEXICAL
@@ -84,8 +94,8 @@ def equivalents(
     if not by_sketch:
         return Groups(by_form, kind)
     del by_content
-    first = first_of_pieces(sketch, count, room_bytes, rich, size)
-    for begin, end in _steps(count):
+    first = first_of_pieces(sketch, count, room_bytes, rich, size, scratch)
+    for begin, end in stretches(count, _STEP):
         form, kinds = by_form[begin:end], kind[begin:end]
         kinds[rich[begin:end] & (first[begin:end] != form)] = SHINGLE
         # Who is equivalent to a document that is itself only shingle-equivalent is no more than
@@ -111,10 +121,11 @@ def first_of_pieces(
     room_bytes: int,
     only: npt.NDArray[np.bool_] | None = None,
     number: npt.NDArray[np.uint32] | None = None,
+    scratch: Scratch = IN_MEMORY,
 ) -> Positions:
     """For every document the first one whose hash, and number, is the same; itself for those that
     are not among `only`."""
-    first = np.arange(count, dtype=np.uint32)
+    first: Positions = scratch.arange(count, np.uint32)
     room_bytes = max(room_bytes, _ROW_BYTES)
     passes = max(-(-count * _ROW_BYTES // room_bytes), 1)
     bounds = [(n << 64) // passes for n in range(passes + 1)]
@@ -123,7 +134,7 @@ def first_of_pieces(
         most = 5 * room_bytes // (4 * _ROW_BYTES)
         _collapse(column(), low, high - 1, most, only, number, first)
     # One that had been the first so far may have followed another one later.
-    for begin, end in _steps(count):
+    for begin, end in stretches(count, _STEP):
         some = first[begin:end]
         while not np.array_equal(further := first[some], some):
             some[:] = further
@@ -139,7 +150,8 @@ def _collapse(
     number: npt.NDArray[np.uint32] | None,
     first: Positions,
 ) -> None:
-    """Sets in `first` who follows whom among the hashes from `low` to `high`, by their first half.
+    """Sets in `first` who follows whom among the hashes from `low` to `high`, by their first half,
+    spread.
     Whoever follows somebody is done with: of hashes that many documents have one is kept."""
     waiting: list[tuple[Positions, Hashes]] = []
     rows = 0
@@ -159,7 +171,8 @@ def _collapse(
         rows = len(waiting[0][0])
 
     for positions, hashes in pieces:
-        chosen = (hashes[:, 0] >= np.uint64(low)) & (hashes[:, 0] <= np.uint64(high))
+        spread = hashes[:, 0].astype(np.uint64, copy=False) * _SPREAD
+        chosen = (spread >= np.uint64(low)) & (spread <= np.uint64(high))
         if only is not None:
             chosen &= only[positions]
         waiting.append((positions[chosen], hashes[chosen].astype(np.uint64, copy=False)))
@@ -169,11 +182,6 @@ def _collapse(
             limit = max(limit, 2 * rows)
     if waiting:
         settle()
-
-
-def _steps(count: int) -> Iterator[tuple[int, int]]:
-    for begin in range(0, count, _STEP):
-        yield begin, min(begin + _STEP, count)
 
 
 def first_of_equal(hashes: Hashes, number: npt.NDArray[np.uint32] | None = None) -> Positions:

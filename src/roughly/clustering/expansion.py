@@ -21,6 +21,7 @@ from roughly import _core
 from roughly.clustering.clock import Clock
 from roughly.clustering.sketches import PairTable, Rows, Sketches, steps
 from roughly.storage.checked import CheckedMap, checked_writer, sidecar
+from roughly.storage.scratch import Scratch
 
 _Lists = tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64]]  # documents, and where lists end
 
@@ -72,9 +73,15 @@ class Expansion:
         """Elements that were left out because too many documents have them."""
         self.commonest: list[Common] = []
         self.disk_bytes = 0
-        self._counts = sketches.kept()[rows]
+        arrays = Scratch(scratch)
+        of_row = arrays.zeros(len(sketches), np.uint32)
+        for begin, counts in sketches.kept_pieces():
+            of_row[begin : begin + len(counts)] = counts
+        self._counts: Rows = arrays.take(of_row, rows)
+        del of_row
         self._release()
-        self._expansions = np.zeros(self._documents, np.uint64)
+        self._expansions: npt.NDArray[np.uint64] = arrays.zeros(self._documents, np.uint64)
+        self.disk_bytes += arrays.disk_bytes
         self._collect(cut_off, most_common, advance)
 
     def __enter__(self) -> Expansion:

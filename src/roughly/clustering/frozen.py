@@ -32,6 +32,8 @@ HEADS = "heads.arrow"
 # As in src/core/sketch_set.hpp and frequency.cpp.
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _LEAST_BITS, _MOST_BITS = 16, 40
+# Counters that are gathered before those that are there twice are dropped.
+_WAITING = 1 << 20
 # A first look that most elements do not pass.
 _LOOK_BITS = 22
 
@@ -103,12 +105,22 @@ class Heads(NamedTuple):
     def of_keys(cls, keys: Elements, offsets: Offsets, rows: Rows, most: int) -> Heads:
         """Of the keys of some documents, which are in document order."""
         owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        return cls.none().and_later(cls(keys, rows[owner].astype(np.uint32)), most)
+
+    @classmethod
+    def none(cls) -> Heads:
+        """Of no documents."""
+        return cls(np.zeros(0, np.uint64), np.zeros(0, np.uint32))
+
+    def and_later(self, others: Heads, most: int) -> Heads:
+        """The first of these and of documents that come behind them in document order."""
+        keys, rows = np.concatenate((self.keys, others.keys)), np.append(self.rows, others.rows)
         order = np.argsort(keys, kind="stable")
-        keys, owner = keys[order], owner[order]
-        first = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])) if len(keys) else [])
-        place = np.arange(len(keys)) - np.repeat(first, np.diff([*first, len(keys)]))
+        keys, rows = keys[order], rows[order]
+        begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else order
+        place = np.arange(len(keys)) - np.repeat(begins, np.diff(np.append(begins, len(keys))))
         kept = place < most
-        return cls(keys[kept], rows[owner[kept]].astype(np.uint32))
+        return Heads(keys[kept], rows[kept])
 
     def write(self, folder: Path) -> Path:
         path = folder / HEADS
@@ -150,11 +162,15 @@ class FrozenJoin(Join):
             return self._known
         elements = self._set.elements()
         bits = min(max(elements.bit_length() + 1, _LEAST_BITS), _MOST_BITS)
-        found = [np.zeros(0, np.uint64)]
+        # What was seen before is dropped again and again, or there would be some for every step.
+        found, waiting = [np.zeros(0, np.uint64)], 0
         for begin, end in steps(len(self), self._step):
             found.append(
                 self._set.frequent_counters(rule.least_frequency, bits, begin, end, self._threads)
             )
+            waiting += len(found[-1])
+            if waiting > max(_WAITING, len(found[0])):
+                found, waiting = [np.unique(np.concatenate(found))], 0
             self._release()
         return Frequent(bits, np.unique(np.concatenate(found)), len(self))
 
@@ -164,17 +180,18 @@ class FrozenJoin(Join):
         if self._known is not None:
             self._frequencies = self._marked(self._known)
             self._use()
-        keys, ends = [np.zeros(0, np.uint64)], [np.zeros(1, np.int64)]
+        found = Heads.none()
         for begin, end in steps(len(self), self._step):
             some, offsets = self._set.mass_keys(
                 rule.least_frequency, rule.keys, begin, end, self._threads
             )
-            keys.append(some)
-            ends.append(offsets[1:] + ends[-1][-1])
+            found = found.and_later(
+                Heads.of_keys(some, offsets, self._rows[begin:end], rule.heads), rule.heads
+            )
             self._release()
         self._frequencies = own
         self._use()
-        return Heads.of_keys(np.concatenate(keys), np.concatenate(ends), self._rows, rule.heads)
+        return found
 
     def _use(self) -> None:
         self._set.use_frequencies(by_chunk(self._sketches, self._frequencies))

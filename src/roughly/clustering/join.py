@@ -23,6 +23,7 @@ from roughly.clustering.frequency import by_chunk, count_frequencies
 from roughly.clustering.sketches import PairTable, Rows, Sketches, steps
 from roughly.condition import Attributes
 from roughly.storage.checked import CheckedMap, checked_writer, sidecar
+from roughly.storage.scratch import Scratch, stretches
 
 Measure = Literal["resemblance", "containment"]
 Hubs = npt.NDArray[np.uint32]  # NO_HUB where a document has none
@@ -91,6 +92,7 @@ class Join:
         self._threads = threads
         self._budget = budget
         self._scratch = scratch
+        self._arrays = Scratch(scratch)
         self._least_contained = least_contained
         self._sparing = sparing
         self._clock = Clock() if clock is None else clock
@@ -119,7 +121,7 @@ class Join:
     def hubs(self, threshold: Fraction, rule: MassRule | None = None) -> Hubs:
         """For documents of masses the one that stands for them, see `MassRule`."""
         masses = self._masses(MassRule() if rule is None else rule)
-        hubs = np.full(len(self), _core.UNKNOWN_HUB, np.uint32)
+        hubs: Hubs = self._arrays.full(len(self), _core.UNKNOWN_HUB, np.uint32)
         self._find_hubs(masses, threshold, hubs)
         return hubs
 
@@ -192,7 +194,7 @@ class Join:
     @property
     def levels(self) -> list[int]:
         """The levels of the sketches; each has a join of its own."""
-        return [int(level) for level in np.unique(self._sketches.level[self._rows])]
+        return levels_of(self._sketches, self._rows)
 
     def pairs(
         self,
@@ -208,18 +210,15 @@ class Join:
         group (a number, NO_HUB for none), if groups are given instead. `advance` is told of
         documents done; each comes by twice."""
         documents = len(self)
-        kept = self._sketches.kept()[self._rows]
-        natives = kept[(self._sketches.level[self._rows] == level) & (kept > 0)]
-        if not len(natives):
+        if level < self._bounds_level or not len(self._bounds):
+            self._bounds = self._kept()
+        smallest_native, visited = self._natives(level)
+        if smallest_native is None:
             advance(2 * documents)
             return
-        smallest_native = int(natives.min())
-        if level < self._bounds_level or not len(self._bounds):
-            self._bounds = kept.copy()
         self._bounds_level = level
-        visited = bool((self._sketches.level[self._rows] < level).any())
-        del kept, natives
-        counts = np.zeros(documents, np.uint32)
+        counts = self._arrays.zeros(documents, np.uint32)
+        groups = self._groups_of(hubs) if not len(groups) else groups
         seen = documents if self._has_room_for_signatures else 0
         signatures = np.zeros((seen, _core.SIGNATURE_WORDS), np.uint64)
         ratio = _ratio(floor)
@@ -242,7 +241,8 @@ class Join:
                     runs.add(*made)
                 self._release()
                 advance(end - begin)
-            self.disk_bytes = max(self.disk_bytes, runs.disk_bytes + self._frequency_bytes)
+            beside = self._frequency_bytes + self._arrays.disk_bytes
+            self.disk_bytes = max(self.disk_bytes, runs.disk_bytes + beside)
             parts = runs.parts()
             told = 0
             for number, (first, last) in enumerate(parts):
@@ -278,6 +278,39 @@ class Join:
         """They spare most looks at sketches that are far below the floor, all over the files."""
         return len(self) * _SIGNATURE_BYTES <= self._budget.postings // 2
 
+    def _groups_of(self, hubs: Hubs) -> Hubs:
+        """Whose pairs are not looked for: a hub and those that have it, except hubs with another
+        hub."""
+        groups: Hubs = self._arrays.copy(hubs)
+        for begin, end in stretches(len(hubs)):
+            own = hubs[begin:end]
+            own = own[own != _core.NO_HUB]
+            own = own[hubs[own] == _core.NO_HUB]
+            groups[own] = own
+        return groups
+
+    def _kept(self) -> Rows:
+        """Elements in the sketch of each document."""
+        of_row = self._arrays.zeros(len(self._sketches), np.uint32)
+        for begin, counts in self._sketches.kept_pieces():
+            of_row[begin : begin + len(counts)] = counts
+        kept: Rows = self._arrays.take(of_row, self._rows)
+        return kept
+
+    def _natives(self, level: int) -> tuple[int | None, bool]:
+        """Of documents at a level the fewest elements that one has, if one has any; and whether
+        there are documents at finer levels."""
+        smallest, visited = None, False
+        for begin, end in stretches(len(self)):
+            levels = self._sketches.level[self._rows[begin:end]]
+            visited |= bool((levels < level).any())
+            counts = self._bounds[begin:end][levels == level]
+            counts = counts[counts > 0]
+            if len(counts):
+                least = int(counts.min())
+                smallest = least if smallest is None else min(smallest, least)
+        return smallest, visited
+
     def _count_frequencies(self) -> None:
         self._frequency_bytes = sum(len(values) for values, _ in self._sketches.chunks)
         self._frequencies = count_frequencies(
@@ -296,6 +329,14 @@ class Join:
         """Lets the pages of all mapped files go."""
         self._sketches.release()
         _core.release_pages(self._frequencies)
+
+
+def levels_of(sketches: Sketches, rows: Rows) -> list[int]:
+    """The levels of the sketches of some rows."""
+    found: set[int] = set()
+    for begin, end in stretches(len(rows)):
+        found.update(np.unique(sketches.level[rows[begin:end]]).tolist())
+    return sorted(found)
 
 
 class _PostingRuns:

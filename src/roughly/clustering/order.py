@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly.clustering.sketches import Rows
+from roughly.storage.scratch import IN_MEMORY, Scratch
 
 if TYPE_CHECKING:
     from roughly.storage.collection import Stored
@@ -31,7 +32,9 @@ _PARTS_AT_ONCE = 8
 _Key = tuple[str, str]  # date, id
 
 
-def document_order(documents: Stored, room_bytes: int = ROOM_BYTES) -> Rows:
+def document_order(
+    documents: Stored, room_bytes: int = ROOM_BYTES, scratch: Scratch = IN_MEMORY
+) -> Rows:
     """The rows of all documents that are there, in document order."""
     parts, rows, size = _Parts(documents), documents.documents, 0
     ascending, last = True, None
@@ -42,10 +45,11 @@ def document_order(documents: Stored, room_bytes: int = ROOM_BYTES) -> Rows:
             ascending = _ascending(ids, dates) and (last is None or last < first)
             last = _key(dates, ids, len(ids) - 1)
     if ascending:
-        return documents.live_rows
+        rows_there: Rows = scratch.copy(documents.live_rows)
+        return rows_there
     ranges = -(-(size + rows * _ROW_BYTES) // max(room_bytes, 1))
     ranges = min(max(ranges, 1), max(rows, 1))
-    order = np.empty(rows, np.uint32)
+    order: Rows = scratch.zeros(rows, np.uint32)
     end = 0
     for low, high in pairwise([None, *_splitters(parts, ranges, rows), None]):
         found: list[tuple[Rows, pa.Array, pa.Array]] = []

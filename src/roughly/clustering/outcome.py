@@ -23,6 +23,7 @@ from roughly.clustering.join import Hubs, Measure
 from roughly.clustering.sketches import PairTable, Rows, Sketches
 from roughly.storage.arrow_file import ArrowFile, arrow_writer
 from roughly.storage.checked import sidecar
+from roughly.storage.scratch import IN_MEMORY, Scratch
 
 if TYPE_CHECKING:
     from roughly.storage.collection import Stored
@@ -94,10 +95,10 @@ class Outcome:
         discount = ArrowFile(path) if sidecar(path).exists() else None
         return cls(order, groups, hubs, pair_files, links, facts, tuple(mapped), discount)
 
-    def sketches(self, segment: Stored) -> Sketches:
+    def sketches(self, segment: Stored, scratch: Scratch = IN_MEMORY) -> Sketches:
         """Those by which the pairs were found."""
         if self.discount is None:
-            return Sketches.of_segment(segment)
+            return Sketches.of_segment(segment, scratch)
         return discounted(segment, self.discount)
 
     def release(self) -> None:

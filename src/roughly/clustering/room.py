@@ -1,8 +1,10 @@
 """How the memory that a run may use is shared.
 
-What must be there for every document comes first: its row, its size, its place in a forest. It
-grows with the documents, so beyond some number of them a run cannot keep to its memory, and says
-so before it begins. The rest is for sorting, joining and reading, which take what they are given.
+What must be there for every document comes first: the size and the level of its sketch, where its
+probes begin. It grows with the documents, so beyond some number of them a run cannot keep to its
+memory, and says so before it begins. Whatever else is as long as the documents are many lies in
+files that have no name (roughly.storage.scratch). The rest of the memory is for sorting, joining
+and reading, which take what they are given.
 """
 
 from __future__ import annotations
@@ -10,10 +12,10 @@ from __future__ import annotations
 from roughly.errors import ParameterError
 
 # What a clustering, the making of a corpus with its index and tables, and a deduplication hold of
-# every document, at most.
-CLUSTERING_BYTES = 44
-CORPUS_BYTES = 100
-DEDUPLICATION_BYTES = 60
+# every document in memory, at most; docs/clustering.md has what it is.
+CLUSTERING_BYTES = 12
+CORPUS_BYTES = 13
+DEDUPLICATION_BYTES = 13
 
 
 def room_beside(memory_bytes: int, documents: int, document_bytes: int = CLUSTERING_BYTES) -> int:

@@ -39,7 +39,7 @@ from roughly.clustering.equivalence import Column, Groups, Pieces, equivalents
 from roughly.clustering.expansion import Expansion
 from roughly.clustering.forest import forest_links
 from roughly.clustering.frozen import Frequent, FrozenJoin
-from roughly.clustering.join import Budget, Hubs, Measure
+from roughly.clustering.join import Budget, Hubs, Measure, levels_of
 from roughly.clustering.mass import pairs_inside
 from roughly.clustering.near_simhash import hub_pairs, simhash_hubs, simhash_pairs
 from roughly.clustering.order import document_order
@@ -62,6 +62,7 @@ from roughly.clustering.super_shingle import super_pairs
 from roughly.pipeline import give_back_memory
 from roughly.storage.arrow_file import ArrowFile
 from roughly.storage.durable import make_directory
+from roughly.storage.scratch import Scratch, stretches
 from roughly.storage.steps import Steps
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ def run_phases(
         verifier,
         frequent,
         attributes_for(segment, settings),
+        Scratch(folder),
     )
     rows = phases.documents()
     give_back_memory()
@@ -127,13 +129,17 @@ _NOBODY = np.uint32(0xFFFFFFFF)
 
 
 def _is_identity(order: Rows, rows: int) -> bool:
-    return len(order) == rows and (rows == 0 or bool((order[1:] > order[:-1]).all()))
+    if len(order) != rows:
+        return False
+    numbers = ((order[a:b], np.arange(a, b)) for a, b in stretches(rows))
+    return all(np.array_equal(some, wanted) for some, wanted in numbers)
 
 
-def _inverse(order: Rows, rows: int) -> Rows:
+def _inverse(order: Rows, rows: int, scratch: Scratch) -> Rows:
     """Of every row its position in document order."""
-    positions = np.full(rows, _NOBODY, np.uint32)
-    positions[order] = np.arange(len(order), dtype=np.uint32)
+    positions: Rows = scratch.full(rows, _NOBODY, np.uint32)
+    for begin, end in stretches(len(order)):
+        positions[order[begin:end]] = np.arange(begin, end, dtype=np.uint32)
     return positions
 
 
@@ -150,6 +156,7 @@ class _Phases:
     verifier: Verifier | None
     frequent: Frequent | None
     attributes: Attributes | None  # if there is a condition on pairs
+    scratch: Scratch
 
     def documents(self) -> Rows:
         """Finds document order, and who is equivalent to whom; the rows of representatives."""
@@ -157,7 +164,7 @@ class _Phases:
         if not self.steps.done("documents"):
             with self.clock("equivalents") as phase:
                 segment = self.segment
-                order = document_order(segment, self._room // 8)
+                order = document_order(segment, self._room // 8, self.scratch)
                 groups = self._equivalents(order)
                 segment.release()
                 phase.bytes_written += write_documents(self.folder, order, groups)[1]
@@ -167,13 +174,18 @@ class _Phases:
         # The rest stays in the file: nobody needs it before there are clusters.
         file = ArrowFile(path)
         order, groups = documents_of(file)
-        rows: Rows = order[groups.representatives]
+        representatives = groups.representatives_in(self.scratch)
+        rows: Rows = self.scratch.take(order, representatives)
+        del representatives
         file.release()
+        self.scratch.release()
         return rows
 
     def _equivalents(self, order: Rows) -> Groups:
         segment = self.segment
-        positions = None if _is_identity(order, len(segment)) else _inverse(order, len(segment))
+        positions: Rows | None = None
+        if not _is_identity(order, len(segment)):
+            positions = _inverse(order, len(segment), self.scratch)
 
         def column(name: str) -> Column:
             def pieces() -> Pieces:
@@ -195,7 +207,7 @@ class _Phases:
         for begin, counts in segment.kept_pieces():
             kept[begin : begin + len(counts)] = np.minimum(counts, 255)
         if positions is not None:
-            kept, size = kept[order], size[order]
+            kept, size = self.scratch.take(kept, order), self.scratch.take(size, order)
         return equivalents(
             column("content"),
             column("canonical"),
@@ -204,12 +216,13 @@ class _Phases:
             kept,
             by_sketch=by_sketch(self.settings),
             room_bytes=self._room // 4,
+            scratch=self.scratch,
         )
 
     def _sketches(self, rows: Rows) -> Sketches:
         """The sketches that are joined: without what is common, if that is asked for."""
         if self.settings.discount is None:
-            return Sketches.of_segment(self.segment)
+            return Sketches.of_segment(self.segment, self.scratch)
         path = self.folder / DISCOUNT
         if not self.steps.done("discount"):
             with self.clock("discount") as phase:
@@ -232,7 +245,7 @@ class _Phases:
             files = self._joined(rows)
             names = (path.stem.replace(self._prefix, "pairs", 1) for _, path in files)
             scratch = (self.steps.facts(name).get("disk_bytes", 0) for name in names)
-            return files, {"disk_bytes": max(scratch, default=0)}
+            return files, {"disk_bytes": max(scratch, default=0) + self.scratch.disk_bytes}
         if self.settings.method == "hamming":
             return self._by_simhash(rows), {}
         path = self.folder / f"{self._prefix}-resemblance.arrow"
@@ -268,7 +281,7 @@ class _Phases:
         floors: list[tuple[Measure, Fraction]] = [("resemblance", settings.floor)]
         if settings.containment_floor is not None:
             floors.append(("containment", settings.containment_floor))
-        levels = np.unique(sketches.level[rows]).tolist()
+        levels = levels_of(sketches, rows)
         joins = [(m, f, level) for m, f in floors for level in levels]
         paths = {(m, n): self.folder / f"{self._prefix}-{m}-{n:02}.arrow" for m, _, n in joins}
         files: list[tuple[Measure, Path]] = [(m, path) for (m, _), path in paths.items()]
@@ -422,7 +435,7 @@ class _Phases:
 
     def _expanded(self, rows: Rows, path: Path) -> dict[str, int]:
         """Pairs by the paper's expansion, of sketches or of super shingles."""
-        settings, sketches = self.settings, Sketches.of_segment(self.segment)
+        settings, sketches = self.settings, Sketches.of_segment(self.segment, self.scratch)
         budget = self._room // 4
         if settings.method == "super":
             found = super_pairs(

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from roughly import _core
 from roughly.parameters import Parameters
 from roughly.sketch import SketchBatch
+from roughly.storage.scratch import IN_MEMORY, Scratch
 from roughly.storage.sketch_table import shingles_in
 
 if TYPE_CHECKING:
@@ -51,13 +52,19 @@ class Sketches:
     shingles_only: bool = False  # whether words of short documents play no part
 
     @classmethod
-    def of_segment(cls, segment: Stored) -> Sketches:
+    def of_segment(cls, segment: Stored, scratch: Scratch = IN_MEMORY) -> Sketches:
+        """Those of a segment; where each begins lies in scratch: eight bytes a document."""
         chunks = []
+        every = scratch.zeros(len(segment) + segment.parts, np.int64)
+        at = 0
         for part in range(segment.parts):
             values, offsets = segment.chunk(part)
             # Where sketches begin is wanted all the time and all over: in place, every file would
             # have some pages in memory.
-            chunks.append((values, offsets.copy()))
+            own = every[at : at + len(offsets)]
+            own[:] = offsets
+            at += len(offsets)
+            chunks.append((values, own))
             if part % _PARTS_AT_ONCE == 0:
                 segment.release()  # A part that is opened is read, to check it.
         segment.release()
@@ -89,11 +96,17 @@ class Sketches:
 
     def kept(self) -> npt.NDArray[np.uint32]:
         """Elements in every row's sketch."""
-        if self.shingles_only and self.parameters.words:
-            counts = [shingles_in(values, offsets) for values, offsets in self.chunks]
-        else:
-            counts = [np.diff(offsets).astype(np.uint32) for _, offsets in self.chunks]
+        counts = [piece for _, piece in self.kept_pieces()]
         return np.concatenate(counts) if counts else np.zeros(0, np.uint32)
+
+    def kept_pieces(self) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
+        """The same chunk by chunk, each with its first row."""
+        for number, (values, offsets) in enumerate(self.chunks):
+            if self.shingles_only and self.parameters.words:
+                counts = shingles_in(values, offsets)
+            else:
+                counts = np.diff(offsets).astype(np.uint32)
+            yield number * self.chunk_rows, counts
 
     def documents_in(self, size: int) -> int:
         """About how many documents' sketches have so many bytes: a step's, at least."""

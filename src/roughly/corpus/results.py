@@ -33,9 +33,8 @@ RESULTS = (*NAMES, REPORT, *_SEALS)
 def write_results(clusters: Clusters, directory: Path) -> None:
     """Writes the three tables, each in place of an earlier one. `seal_results` must follow."""
     _unseal(directory)
-    of_clusters = clusters.clusters()
     _write(directory / NAMES[0], clusters.document_schema, clusters.document_batches())
-    _write(directory / NAMES[1], of_clusters.schema, of_clusters.to_batches())
+    _write(directory / NAMES[1], clusters.cluster_schema, clusters.cluster_batches())
     _write(directory / NAMES[2], clusters.pair_schema, clusters.pair_batches())
 
 

@@ -93,9 +93,10 @@ def leave_out(documents: Documents, corpus: Corpus) -> None:
 def taking_part(pool: Pool, keep: Keep) -> tuple[Rows, int]:
     """The rows of a pool that can matter, in keep order, those of the corpus first; and how many
     these are."""
-    own = keep_order(pool.segment, keep) + pool.base
+    own = keep_order(pool.segment, keep, pool.scratch)
     if pool.corpus is None:
         return own, 0
+    own += pool.base
     known = keep_order(pool.corpus, keep)
     keys = form_keys(pool)
     can_matter = np.isin(keys[: len(pool.corpus)], keys[pool.base :])

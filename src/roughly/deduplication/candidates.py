@@ -33,6 +33,7 @@ from roughly.clustering.sketches import RESIDENT_BYTES, PairTable
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.errors import ParameterError
 from roughly.pipeline import give_back_memory
+from roughly.storage.scratch import stretches
 
 if TYPE_CHECKING:
     from roughly.deduplication.pool import Pool
@@ -105,14 +106,16 @@ class CandidateFinder:
         self._hubs = self._join.hubs(rule.threshold, MASS)
         if rule.condition.filters:
             self._choose_comparable_hubs()
-        self._groups = np.where(self._hubs != _core.NO_HUB, _IDLE, _core.NO_HUB).astype(np.uint32)
+        self._groups: Rows32 = pool.scratch.full(len(rows), _core.NO_HUB, np.uint32)
+        for begin, end in stretches(len(rows)):
+            self._groups[begin:end][self._hubs[begin:end] != _core.NO_HUB] = _IDLE
         self._groups[:pinned] = _PINNED
         self._opened = 1  # of the idle ones with one hub, at a time
         self._thinned = np.zeros(len(rows), dtype=bool)  # pairs with pinned ones were dropped
 
     def _make_join(self, memory_bytes: int, scratch: Path) -> Join | SimhashJoin:
         """What finds pairs; those that do not meet the condition may be among them."""
-        rows = self._rows.astype(np.uint32)
+        rows: Rows32 = self._pool.scratch.copy(self._rows, np.uint32)
         attributes, pinned = self._pool.attributes, self._pinned
         budget = Budget(memory_bytes // 8, memory_bytes // 16, RESIDENT_BYTES)
         if attributes.condition.method == "both":
@@ -302,19 +305,22 @@ class CandidateFinder:
         return parameters.bits == 64 and parameters.selection[0] in ("all", "adaptive")
 
     def _known(self, pairs: PairTable) -> Candidates:
-        pairs = np.array(pairs, order="C")  # counted in place, later
-        a, b = self._rows[pairs[:, 0]], self._rows[pairs[:, 1]]
-        exact = np.ones(len(pairs), dtype=np.uint8)
-        parts = np.zeros((len(pairs), 2), dtype=np.uint32)
+        scratch, count = self._pool.scratch, len(pairs)
+        kept: PairTable = scratch.zeros(4 * count, np.uint32).reshape(-1, 4)
+        kept[:] = pairs  # counted in place, later
+        exact = scratch.full(count, 1, np.uint8)
+        parts = scratch.zeros(2 * count, np.uint32).reshape(-1, 2)
         estimated = self._estimate or self._containment_floor is not None
         if estimated and self._pool.parameters.selection[0] != "min":
-            parts = self._parts(pairs)
-        if not self._estimate:
-            exact = (self._whole[a] & self._whole[b]).astype(np.uint8)
-            known = exact != 0
-            sizes = self._pool.size
-            parts[known, 0], parts[known, 1] = sizes[a[known]], sizes[b[known]]
-        return Candidates(pairs, exact, parts)
+            parts[:] = self._parts(kept)
+        sizes = self._pool.size
+        for begin, end in stretches(0 if self._estimate else count):
+            a, b = (self._rows[kept[begin:end, column]] for column in (0, 1))
+            known = self._whole[a] & self._whole[b]
+            exact[begin:end] = known
+            some = parts[begin:end]
+            some[known, 0], some[known, 1] = sizes[a[known]], sizes[b[known]]
+        return Candidates(kept, exact, parts)
 
     def _parts(self, pairs: PairTable) -> npt.NDArray[np.uint32]:
         """How many elements each document of a pair has at the coarser of their levels."""
@@ -327,9 +333,13 @@ class CandidateFinder:
 
     def _whole_sketches(self) -> npt.NDArray[np.bool_]:
         """Which are complete sets of shingles; those of 40 bits are too likely to collide."""
-        whole: npt.NDArray[np.bool_] = self._sketches.kept() == self._pool.size
-        whole &= self._pool.level == 0
-        return whole if self._pool.parameters.bits == 64 else np.zeros_like(whole)
+        whole = np.zeros(len(self._pool), dtype=bool)
+        if self._pool.parameters.bits != 64:
+            return whole
+        for begin, kept in self._sketches.kept_pieces():
+            some = slice(begin, begin + len(kept))
+            whole[some] = (kept == self._pool.size[some]) & (self._pool.level[some] == 0)
+        return whole
 
 
 def _keys(pairs: PairTable) -> npt.NDArray[np.uint64]:

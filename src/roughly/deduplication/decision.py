@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from roughly.deduplication.against import taking_part
 from roughly.deduplication.candidates import CandidateFinder, Candidates
 from roughly.deduplication.equivalence import Groups, confirm, find_groups
 from roughly.pipeline import give_back_memory
+from roughly.storage.scratch import Scratch, stretches
 from roughly.verification.exact import Verifier
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ Rows = npt.NDArray[np.int64]
 KINDS = ("identical", "lexical", "shingle", "near", "contained")
 IDENTICAL, LEXICAL, SHINGLE, NEAR, CONTAINED = range(5)
 
-_REMOVED = 2
+_KEPT, _REMOVED = 1, 2
 
 # pairs, exact, parts, place, last, threshold, containment, margin: as the core's kernel takes them
 _Columns = tuple[
@@ -84,8 +85,9 @@ def decide(
     room = room_beside(memory_bytes, len(pool), DEDUPLICATION_BYTES)
     apart = np.zeros(0, dtype=np.int64)
     while True:
-        groups = find_groups(pool, order, apart, pinned)
-        rows = order[groups.representatives]
+        groups = find_groups(pool, order, apart, pinned, room // 8)
+        rows: Rows = pool.scratch.take(order, groups.representatives)
+        pool.release()
         finder = CandidateFinder(
             pool,
             rows,
@@ -98,9 +100,10 @@ def decide(
         candidates = finder.find(progress)
         give_back_memory()  # the join's, before texts are read
         prepared = _wanted_rows(groups, candidates, order, rows, len(pool))
-        pool.contents.prepare(np.flatnonzero(prepared))
-        text_bytes = np.asarray(pool.column("bytes"))
+        pool.contents.prepare(pool.scratch.flatnonzero(prepared))
+        text_bytes = pool.text_bytes
         pool.release()
+        give_back_memory()
         advance = progress("confirm", len(groups.members), "documents")
         identical, equivalent = confirm(groups, pool, order, text_bytes, threads, advance)
         if equivalent.all():
@@ -108,24 +111,26 @@ def decide(
         apart = np.union1d(apart, groups.members[~equivalent])
     pool.release()
     give_back_memory()  # that of the texts
-    place = groups.representatives.astype(np.uint32)
-    last = place.copy()
+    last: npt.NDArray[np.uint32] = pool.scratch.copy(groups.representatives, np.uint32)
     # Members are ascending, so of several the last one is written last.
     last[groups.of] = groups.members
-    verifier = Verifier(pool, pool.contents, sketcher, threads)
+    verifier = Verifier(pool, pool.contents, sketcher, threads, text_bytes)
     while True:
-        columns = _columns(candidates, place, last, rule)
-        fate, wanted = _core.greedy_decide(*columns)
+        field = _Field.of(candidates, groups, last, rule, pool.scratch)
+        fate, wanted = _core.greedy_decide(*field.columns)
+        fate = field.spread(fate, len(rows))
         if len(wanted):
             asked = rows[candidates.pairs[wanted, :2]]
             if not prepared[asked].all():
                 prepared[asked] = True
-                pool.contents.prepare(np.flatnonzero(prepared))
+                pool.contents.prepare(pool.scratch.flatnonzero(prepared))
             advance = progress("count", len(wanted), "pairs")
+            del field
             _count(candidates, wanted, rows, verifier, advance)
         elif not (finder.reopen(candidates, fate) or finder.widen(candidates, fate, progress)):
             break
-    return _removals(groups, candidates, columns, fate, order, identical, pool)
+    del finder, verifier
+    return _removals(groups, candidates, field, fate, order, identical, pool)
 
 
 def _count(
@@ -149,28 +154,59 @@ def _wanted_rows(
 ) -> npt.NDArray[np.bool_]:
     """Which of all rows may be asked for their text, as far as is known."""
     wanted = np.zeros(every, dtype=bool)
-    wanted[order[groups.members]] = True
-    wanted[rows[groups.of]] = True
-    wanted[rows[candidates.pairs[candidates.exact == 0, :2]]] = True
+    for begin, end in stretches(len(groups.members)):
+        wanted[order[groups.members[begin:end]]] = True
+        wanted[rows[groups.of[begin:end]]] = True
+    for begin, end in stretches(len(candidates.pairs)):
+        open_ = candidates.exact[begin:end] == 0
+        wanted[rows[candidates.pairs[begin:end][open_, :2]]] = True
     return wanted
 
 
-def _columns(
-    candidates: Candidates, place: npt.NDArray[np.uint32], last: npt.NDArray[np.uint32], rule: Rule
-) -> _Columns:
-    """What the core's kernel takes."""
-    containment = (0, 0)
-    if rule.containment is not None:
-        containment = rule.containment.numerator, rule.containment.denominator
-    threshold = rule.threshold.numerator, rule.threshold.denominator
-    known = candidates.pairs, candidates.exact, candidates.parts
-    return (*known, place, last, threshold, containment, rule.margin)
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """The documents that have a pair, numbered anew: all others stay, and take no room here."""
+
+    documents: npt.NDArray[np.uint32]  # ascending
+    columns: _Columns  # what the core's kernel takes
+
+    @classmethod
+    def of(
+        cls,
+        candidates: Candidates,
+        groups: Groups,
+        last: npt.NDArray[np.uint32],
+        rule: Rule,
+        scratch: Scratch,
+    ) -> _Field:
+        pairs = scratch.zeros(4 * len(candidates.pairs), np.uint32).reshape(-1, 4)
+        has_pair = np.zeros(len(groups.representatives), dtype=bool)
+        for begin, end in stretches(len(pairs)):
+            has_pair[candidates.pairs[begin:end, :2]] = True
+        documents = np.flatnonzero(has_pair).astype(np.uint32)
+        for begin, end in stretches(len(pairs)):
+            some = candidates.pairs[begin:end]
+            pairs[begin:end, :2] = np.searchsorted(documents, some[:, :2])
+            pairs[begin:end, 2:] = some[:, 2:]
+        containment = (0, 0)
+        if rule.containment is not None:
+            containment = rule.containment.numerator, rule.containment.denominator
+        threshold = rule.threshold.numerator, rule.threshold.denominator
+        place = groups.representatives[documents].astype(np.uint32)
+        known = pairs, candidates.exact, candidates.parts
+        return cls(documents, (*known, place, last[documents], threshold, containment, rule.margin))
+
+    def spread(self, fate: npt.NDArray[np.uint8], documents: int) -> npt.NDArray[np.uint8]:
+        """What becomes of all documents."""
+        every = np.full(documents, _KEPT, np.uint8)
+        every[self.documents] = fate
+        return every
 
 
 def _removals(
     groups: Groups,
     candidates: Candidates,
-    columns: _Columns,
+    field: _Field,
     fate: npt.NDArray[np.uint8],
     order: Rows,
     identical: npt.NDArray[np.bool_],
@@ -178,56 +214,81 @@ def _removals(
 ) -> Removals:
     # A representative that stays is the best reason its members can have: no document that was
     # kept before it resembles them, and nothing resembles them more.
-    lost = fate[groups.of] == _REMOVED
-    follow = np.flatnonzero(~lost)
-    kind = np.where(identical[follow], IDENTICAL, LEXICAL)
+    lost = np.zeros(len(groups.of), dtype=bool)
+    for begin, end in stretches(len(lost)):
+        lost[begin:end] = fate[groups.of[begin:end]] == _REMOVED
     # The others go for the same kind of reason as their representative, perhaps a better one.
     gone = np.flatnonzero(fate == _REMOVED)
     documents = np.concatenate((gone, groups.of[lost])).astype(np.uint32)
     places = np.concatenate((groups.representatives[gone], groups.members[lost])).astype(np.uint32)
-    reasons = _core.greedy_reasons(*columns, fate, documents, places)
-    pairs = candidates.pairs[reasons[:, 0]].astype(np.int64)
-    later = pairs[:, 1] == documents
-    kept = np.where(later, pairs[:, 0], pairs[:, 1])
-    parts = candidates.parts[reasons[:, 0]]
-    part = np.where(later, parts[:, 1], parts[:, 0])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        containment = np.where(part > 0, pairs[:, 2] / part, np.nan)
-    near_kind = np.where(pairs[:, 2] == pairs[:, 3], SHINGLE, NEAR)
-    near_kind[reasons[:, 1] != 0] = CONTAINED
+    numbers = np.searchsorted(field.documents, documents).astype(np.uint32)
+    reasons = _core.greedy_reasons(*field.columns, fate[field.documents], numbers, places)
+    found = _Found(pool, len(lost) - int(lost.sum()) + len(documents))
+    follow = np.flatnonzero(~lost)
+    for begin, end in stretches(len(follow)):
+        some = follow[begin:end]
+        found.add(
+            order[groups.members[some]],
+            order[groups.representatives[groups.of[some]]],
+            np.where(identical[some], IDENTICAL, LEXICAL),
+            np.ones(len(some)),
+            np.ones(len(some)),
+        )
+    for begin, end in stretches(len(documents)):
+        number, contained = reasons[begin:end].T
+        pairs = candidates.pairs[number].astype(np.int64)
+        later = pairs[:, 1] == documents[begin:end]
+        kept = np.where(later, pairs[:, 0], pairs[:, 1])
+        parts = candidates.parts[number]
+        part = np.where(later, parts[:, 1], parts[:, 0])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            containment = np.where(part > 0, pairs[:, 2] / part, np.nan)
+        kind = np.where(pairs[:, 2] == pairs[:, 3], SHINGLE, NEAR)
+        kind[contained != 0] = CONTAINED
+        staying = order[groups.representatives[kept]]
+        shares = pairs[:, 2] / pairs[:, 3], containment
+        found.add(order[places[begin:end]], staying, kind, *shares)
+    return found.removals()
 
-    removed = np.concatenate((order[groups.members[follow]], order[places]))
-    by_row = np.argsort(removed)
-    one = np.ones(len(follow))
-    staying = np.concatenate(
-        (groups.representatives[groups.of[follow]], groups.representatives[kept])
-    )
-    return make_removals(
-        pool,
-        removed[by_row],
-        order[staying][by_row],
-        np.concatenate((kind, near_kind))[by_row],
-        np.concatenate((one, pairs[:, 2] / pairs[:, 3]))[by_row],
-        np.concatenate((one, containment))[by_row],
-    )
+
+class _Found:
+    """Removals in any order."""
+
+    def __init__(self, pool: Pool, count: int) -> None:
+        kinds = (np.int64, np.int64, np.uint8, np.float64, np.float64)
+        self._pool = pool
+        self._columns = [pool.scratch.zeros(count, kind) for kind in kinds]
+        self._end = 0
+
+    def add(self, *columns: npt.NDArray[Any]) -> None:
+        """Rows that go, those that stay, kinds, resemblance and containment of some of them."""
+        end = self._end + len(columns[0])
+        for column, values in zip(self._columns, columns, strict=True):
+            column[self._end : end] = values
+        self._end = end
+
+    def removals(self) -> Removals:
+        """All of them, in input order."""
+        by_row = np.argsort(self._columns[0], kind="stable")
+        return make_removals(
+            self._pool, *(self._pool.scratch.take(column, by_row) for column in self._columns)
+        )
 
 
 def make_removals(
     pool: Pool,
     removed: Rows,
     kept: Rows,
-    kind: npt.NDArray[np.int64],
+    kind: npt.NDArray[np.integer[Any]],
     resemblance: npt.NDArray[np.float64],
     containment: npt.NDArray[np.float64],
 ) -> Removals:
     """The removals of some rows of a pool, ascending, for others that stay."""
     in_corpus = kept < pool.base
-    return Removals(
-        removed - pool.base,
-        kept - np.where(in_corpus, 0, pool.base),
-        in_corpus,
-        kind.astype(np.uint8),
-        resemblance,
-        containment,
-        None if pool.condition.simhash is None else pool.attributes.distance(removed, kept),
-    )
+    distance = None
+    if pool.condition.simhash is not None:
+        distance = pool.attributes.distance(removed, kept)
+    if pool.base:
+        removed, kept = removed - pool.base, kept - np.where(in_corpus, 0, pool.base)
+    kinds = kind.astype(np.uint8, copy=False)
+    return Removals(removed, kept, in_corpus, kinds, resemblance, containment, distance)

@@ -20,6 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roughly import _core
+from roughly.clustering.equivalence import ROOM_BYTES, Column, Pieces, first_of_pieces
+from roughly.storage.scratch import stretches
 from roughly.verification.window import Sizes, windows
 
 if TYPE_CHECKING:
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 Rows = npt.NDArray[np.int64]
 Places = npt.NDArray[np.int64]
 
+_NO_PLACE = np.uint32(0xFFFFFFFF)
+# Members whose texts are compared one after the other.
+_STEP = 1 << 18
 # An odd number, to make 64 bits of two halves: a collision costs a comparison, no document.
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -41,27 +46,54 @@ class Groups:
     of: npt.NDArray[np.intp]  # and of each the number of its representative in `representatives`
 
 
-def find_groups(pool: Pool, order: Rows, apart: Places, pinned: int = 0) -> Groups:
+def find_groups(
+    pool: Pool, order: Rows, apart: Places, pinned: int = 0, room_bytes: int = ROOM_BYTES
+) -> Groups:
     """Groups by hash. Places in `apart` stand for themselves. The first `pinned` places stay in
     any case: those of them that another one stands for are left out."""
-    keys = form_keys(pool)[order]
-    by_key = np.argsort(keys, kind="stable").astype(np.uint32)
-    keys = keys[by_key]
-    starts = np.ones(len(keys), dtype=bool)
-    starts[1:] = keys[1:] != keys[:-1]
-    del keys
-    first = np.empty(len(by_key), dtype=np.int64)
-    first[by_key] = by_key[starts][np.cumsum(starts, dtype=np.uint32) - np.uint32(1)]
-    del by_key, starts
+    scratch = pool.scratch
+    first = first_of_pieces(forms_in_order(pool, order), len(order), room_bytes, scratch=scratch)
     first[apart] = apart
     _part_different(pool, order, first[:pinned])
-    own = first == np.arange(len(first))
-    representatives = np.flatnonzero(own)
-    members = pinned + np.flatnonzero(~own[pinned:])
-    return Groups(representatives, members, np.searchsorted(representatives, first[members]))
+    own = np.zeros(len(first), dtype=bool)
+    for begin, end in stretches(len(first)):
+        own[begin:end] = first[begin:end] == np.arange(begin, end, dtype=np.uint32)
+    representatives: Places = scratch.flatnonzero(own)
+    np.logical_not(own, out=own)
+    own[:pinned] = False
+    members: Places = scratch.flatnonzero(own)
+    of: Places = scratch.zeros(len(members), np.int64)
+    for begin, end in stretches(len(members)):
+        of[begin:end] = np.searchsorted(representatives, first[members[begin:end]])
+    return Groups(representatives, members, of)
 
 
-def _part_different(pool: Pool, order: Rows, first: Places) -> None:
+def forms_in_order(pool: Pool, order: Rows) -> Column:
+    """The hashes of documents' canonical forms, or where these are empty of their bytes, with their
+    places in keep order."""
+    # Of rows that take no part there is none.
+    place = pool.scratch.full(len(pool), _NO_PLACE, np.uint32)
+    for begin, end in stretches(len(order)):
+        place[order[begin:end]] = np.arange(begin, end, dtype=np.uint32)
+
+    def pieces() -> Pieces:
+        for name, empty in (("canonical", False), ("content", True)):
+            if empty and pool.size.all():
+                continue
+            for begin, hashes in pool.hash_pieces(name):
+                some = slice(begin, begin + len(hashes))
+                wanted = np.flatnonzero(
+                    ((pool.size[some] == 0) == empty) & (place[some] != _NO_PLACE)
+                )
+                own = hashes[wanted].astype(np.uint64)
+                if pool.condition.within is not None:
+                    own = pool.attributes.keyed(own, begin + wanted)
+                yield place[some][wanted], own
+
+    return pieces
+
+
+def _part_different(pool: Pool, order: Rows, first: npt.NDArray[np.uint32]) -> None:
     """Nobody reads the texts of pinned documents to tell them from each other: those whose whole
     hashes differ stand for themselves."""
     seconds = np.flatnonzero(first != np.arange(len(first)))
@@ -108,7 +140,29 @@ def confirm(
     advance: Callable[[int], None] = lambda n: None,
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Of each member whether its bytes are its representative's; and whether it is equivalent."""
-    a, b = order[groups.representatives[groups.of]], order[groups.members]
+    identical = np.zeros(len(groups.members), dtype=bool)
+    equivalent = np.zeros(len(groups.members), dtype=bool)
+    # Those of one representative together, so that it is read for all of them.
+    by_representative = np.argsort(groups.of, kind="stable")
+    for begin, end in stretches(len(by_representative), _STEP):
+        some = by_representative[begin:end]
+        found = _confirm(groups, some, pool, order, size, threads, advance)
+        identical[some], equivalent[some] = found
+    return identical, equivalent
+
+
+def _confirm(
+    groups: Groups,
+    some: npt.NDArray[np.intp],
+    pool: Pool,
+    order: Rows,
+    size: Sizes,
+    threads: int,
+    advance: Callable[[int], None],
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """The same of some of the members."""
+    every = order[groups.representatives[groups.of[some]]], order[groups.members[some]]
+    a, b = every
     identical = np.zeros(len(a), dtype=bool)
     equivalent = np.zeros(len(a), dtype=bool)
     textless = np.zeros(len(a), dtype=bool)
@@ -136,9 +190,7 @@ def confirm(
     category = pool.attributes.category
     if category is not None:
         # They are in the hashes, which only propose.
-        apart = (
-            category[order[groups.representatives[groups.of]]] != category[order[groups.members]]
-        )
+        apart = category[every[0]] != category[every[1]]
         identical[apart] = equivalent[apart] = False
     return identical, equivalent
 

@@ -28,6 +28,7 @@ from roughly.documents.source import COMPRESSIONS, format_of_name
 from roughly.errors import DocumentError, ParameterError
 from roughly.parameters import threads_or_all
 from roughly.storage.durable import temporary, writing
+from roughly.storage.scratch import IN_MEMORY, Scratch
 
 if TYPE_CHECKING:
     from roughly.deduplication.decision import Removals
@@ -199,9 +200,10 @@ def write_output(
     removal_lines: Iterable[bytes],
     output: Output,
     progress: Progress = no_progress,
+    scratch: Scratch = IN_MEMORY,
 ) -> None:
     """Writes documents without those that go to where it was planned, and the removals beside."""
-    sources, ranges = documents.sources, _ranges(documents, removals, columns)
+    sources, ranges = documents.sources, _ranges(documents, removals, columns, scratch)
     advance = progress("write", documents.size_bytes, "B")
     if output.stream:
         with contextlib.ExitStack() as opened:
@@ -311,12 +313,15 @@ def _copy(
         copy_kept(source, removed, file, compression, threads_or_all(None), advance)
 
 
-def _ranges(documents: Documents, removals: Removals, columns: Columns) -> list[RemovedRanges]:
+def _ranges(
+    documents: Documents, removals: Removals, columns: Columns, scratch: Scratch
+) -> list[RemovedRanges]:
     """Of each source the bytes, or rows, of documents that go."""
     source, begin, end = (
-        columns.numbers(name, removals.removed).astype(np.int64)
-        for name in ("source", "begin", "end")
+        columns.numbers(name, removals.removed, scratch) for name in ("source", "begin", "end")
     )
     columns.release()
     edges = np.searchsorted(source, np.arange(len(documents.sources) + 1))
-    return [removed_ranges(begin[a:b], end[a:b]) for a, b in itertools.pairwise(edges.tolist())]
+    return [
+        removed_ranges(begin[a:b], end[a:b], scratch) for a, b in itertools.pairwise(edges.tolist())
+    ]

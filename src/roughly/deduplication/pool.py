@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from roughly.clustering.sketches import Sketches
 from roughly.condition import NO_CONDITION, Attributes, Condition
+from roughly.storage.scratch import IN_MEMORY, Scratch
 from roughly.verification.contents import JoinedContents, StoredContents, Texts
 
 if TYPE_CHECKING:
@@ -39,8 +40,10 @@ class Pool:
         contents: Texts,
         corpus: Stored | None = None,
         condition: Condition = NO_CONDITION,
+        scratch: Scratch = IN_MEMORY,
     ) -> None:
         self.condition = condition
+        self.scratch = scratch
         self.segment = segment
         self.corpus = corpus
         self.parameters = segment.parameters
@@ -70,7 +73,14 @@ class Pool:
     @cached_property
     def tokens(self) -> npt.NDArray[np.uint32]:
         """Of each row the number of tokens."""
-        return self._together("tokens")
+        found: npt.NDArray[np.uint32] = self._in_scratch("tokens", np.uint32)
+        return found
+
+    @cached_property
+    def text_bytes(self) -> npt.NDArray[np.int64]:
+        """Of each row the bytes of its text."""
+        found: npt.NDArray[np.int64] = self._in_scratch("bytes", np.int64)
+        return found
 
     @cached_property
     def attributes(self) -> Attributes:
@@ -105,12 +115,13 @@ class Pool:
 
     def sketches(self) -> Sketches:
         """The sketches of all rows, in place, without words: only shingles make a document go."""
-        own = Sketches.of_segment(self.segment)
+        own = Sketches.of_segment(self.segment, self.scratch)
         if self.corpus is None:
             return replace(own, shingles_only=True)
         chunks: list[_Chunk] = []
         places: list[tuple[Path, int]] = []
-        for segment, sketches in ((self.corpus, Sketches.of_segment(self.corpus)), (None, own)):
+        known = Sketches.of_segment(self.corpus, self.scratch)
+        for segment, sketches in ((self.corpus, known), (None, own)):
             for chunk, place in zip(sketches.chunks, sketches.places, strict=True):
                 for some, first in _cut(chunk, self.chunk_rows):
                     chunks.append(some)
@@ -131,6 +142,7 @@ class Pool:
 
     def release(self) -> None:
         """Takes all files out of this process's memory."""
+        self.scratch.release()
         self.segment.release()
         if self.corpus is not None:
             self.corpus.release()
@@ -139,6 +151,16 @@ class Pool:
     def _gap(self) -> int:
         """Rows that are nobody's."""
         return self.base - (0 if self.corpus is None else len(self.corpus))
+
+    def _in_scratch(self, name: str, dtype: npt.DTypeLike) -> Any:
+        """A column of numbers that is wanted here and there."""
+        found = self.scratch.zeros(len(self), dtype)
+        begin = 0
+        for chunk in self.column(name).chunks:
+            found[begin : begin + len(chunk)] = chunk.to_numpy()
+            begin += len(chunk)
+        self.release()
+        return found
 
     def _together(self, name: str) -> npt.NDArray[Any]:
         own: npt.NDArray[Any] = getattr(self.segment, name)

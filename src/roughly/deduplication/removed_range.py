@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from roughly.storage.scratch import IN_MEMORY, Scratch, stretches
+
 Integers = npt.NDArray[np.int64]
 
 # As numbers of Python at once: each takes many times what it takes in an array.
@@ -45,11 +47,14 @@ class RemovedRanges:
         return mask
 
 
-def removed_ranges(begin: Integers, end: Integers) -> RemovedRanges:
+def removed_ranges(begin: Integers, end: Integers, scratch: Scratch = IN_MEMORY) -> RemovedRanges:
     """Ranges that ascend and do not overlap, those next to each other put together."""
     if not len(begin):
         return RemovedRanges(begin, end)
-    apart = np.flatnonzero(begin[1:] != end[:-1])
-    first = np.concatenate(([0], apart + 1))
-    last = np.concatenate((apart, [len(begin) - 1]))
-    return RemovedRanges(begin[first], end[last])
+    apart = np.ones(len(begin) + 1, dtype=bool)
+    for first, last in stretches(len(begin) - 1):
+        apart[first + 1 : last + 1] = begin[first + 1 : last + 1] != end[first:last]
+    return RemovedRanges(
+        scratch.take(begin, scratch.flatnonzero(apart[:-1])),
+        scratch.take(end, scratch.flatnonzero(apart[1:])),
+    )

@@ -28,6 +28,7 @@ from roughly.deduplication.removal_file import (
 from roughly.documents.file import Document
 from roughly.errors import ParameterError
 from roughly.pipeline import give_back_memory
+from roughly.storage.scratch import Scratch
 from roughly.verification.column import Columns
 
 if TYPE_CHECKING:
@@ -217,7 +218,15 @@ class Deduplicated:
 
         give_back_memory()  # what the decisions took
         lines = removal_lines(self._removals, self._columns, self._corpus_columns)
-        write_output(self._documents, self._removals, self._columns, lines, output, progress)
+        write_output(
+            self._documents,
+            self._removals,
+            self._columns,
+            lines,
+            output,
+            progress,
+            Scratch(self._segment.directory.parent),
+        )
 
     def largest(self, count: int) -> Iterator[tuple[Document, Document]]:
         """The largest documents that go, by their bytes, each with the one that stays."""

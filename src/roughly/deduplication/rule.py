@@ -18,6 +18,7 @@ from roughly.clustering.settings import bits_threshold
 from roughly.condition import NO_CONDITION, Condition
 from roughly.errors import ParameterError
 from roughly.parameters import exact_ratio
+from roughly.storage.scratch import IN_MEMORY, Scratch
 
 if TYPE_CHECKING:
     from roughly.parameters import Parameters
@@ -138,9 +139,9 @@ def _refuse_shares(
             )
 
 
-def keep_order(segment: Stored, keep: Keep) -> npt.NDArray[np.int64]:
+def keep_order(segment: Stored, keep: Keep, scratch: Scratch = IN_MEMORY) -> npt.NDArray[np.int64]:
     """The rows of all documents that are there in keep order; ties by position."""
-    order = _order_of_rows(segment, keep)
+    order = _order_of_rows(segment, keep, scratch)
     if segment.documents == len(segment):
         return order
     there = np.zeros(len(segment), bool)
@@ -148,14 +149,18 @@ def keep_order(segment: Stored, keep: Keep) -> npt.NDArray[np.int64]:
     return order[there[order]]
 
 
-def _order_of_rows(segment: Stored, keep: Keep) -> npt.NDArray[np.int64]:
+def _order_of_rows(segment: Stored, keep: Keep, scratch: Scratch) -> npt.NDArray[np.int64]:
+    order: npt.NDArray[np.int64]
     if keep == "longest":
-        return np.argsort(-segment.tokens.astype(np.int64), kind="stable")
+        order = scratch.copy(np.argsort(~segment.tokens, kind="stable"))
+        return order
     if keep == "newest":
         import pyarrow.compute as pc
 
         # As texts dates are in the order of time, and nothing comes before all of them.
         dates = pc.fill_null(segment.dates(), "")
         ranks = pc.rank(dates, "descending", tiebreaker="dense")
-        return np.argsort(np.asarray(ranks), kind="stable")
-    return np.arange(len(segment), dtype=np.int64)
+        order = scratch.copy(np.argsort(np.asarray(ranks), kind="stable"))
+        return order
+    order = scratch.arange(len(segment), np.int64)
+    return order

@@ -22,6 +22,8 @@ from roughly.condition import NO_CONDITION
 from roughly.deduplication.decision import decide
 from roughly.deduplication.pool import Pool
 from roughly.deduplication.result import Deduplicated
+from roughly.pipeline import give_back_memory
+from roughly.storage.scratch import Scratch
 from roughly.storage.steps import Steps
 from roughly.verification.contents import Contents
 
@@ -72,7 +74,7 @@ def deduplicate(
     _ = documents.guesses  # looks for the fields, by which documents will be read again
     contents = Contents(documents, segment, directory)
     corpus = None if against is None else against.segment
-    pool = Pool(segment, contents, corpus, rule.condition)
+    pool = Pool(segment, contents, corpus, rule.condition, Scratch(directory))
     if rule.condition.method == "simhash":
         from roughly.deduplication.simhash_decision import decide_by_simhash
 
@@ -80,5 +82,6 @@ def deduplicate(
     else:
         removals = decide(pool, rule, sketcher, threads, memory_bytes, directory, progress)
     pool.release()
+    give_back_memory()
     skipped = read_skipped(segment.skipped)
     return Deduplicated(documents, segment, rule, removals, skipped, root, owner, against)

@@ -139,25 +139,31 @@ def _of_pass(documents: Documents, places: Places, size: int) -> Iterator[pa.Rec
     sources = [documents.sources[number] for number in numbers.tolist()]
     wanted: Any = documents._wanted
     opened = Documents(sources, wanted, documents._content_type, False, size, Skipped())
-    # Source and position in one number: positions are below 2^40.
-    keys = (np.searchsorted(numbers, places.source).astype(np.int64) << 40) | places.position
+
+    def key(begin: int, end: int) -> Integers:
+        """Source and position in one number: positions are below 2^40."""
+        source = np.searchsorted(numbers, places.source[begin:end]).astype(np.int64)
+        made: Integers = (source << 40) | places.position[begin:end]
+        return made
+
     done = 0
     for batch in opened:
-        if done == len(keys):
+        if done == len(places):
             break
         source = batch.column("source").to_numpy().astype(np.int64)
         found = (source << 40) | batch.column("position").to_numpy()
-        if found[-1] < keys[done]:
+        keys = key(done, done + len(found))
+        keys = keys[: int(np.searchsorted(keys, found[-1], "right"))]
+        if not len(keys):
             continue
-        end = int(np.searchsorted(keys, found[-1], "right"))
-        rows = np.searchsorted(found, keys[done:end])
-        if not (found[rows] == keys[done:end]).all():
+        rows = np.searchsorted(found, keys)
+        if not (found[rows] == keys).all():
             break
-        done = end
+        done += len(keys)
         chosen = batch.select(SELECTED.names)
         yield chosen if len(rows) == len(batch) else chosen.take(pa.array(rows))
-    if done < len(keys):
-        raise changed(sources[int(keys[done]) >> 40])
+    if done < len(places):
+        raise changed(documents.sources[places.source[done]])
 
 
 def changed(source: Source) -> DocumentError:

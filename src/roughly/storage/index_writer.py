@@ -21,6 +21,8 @@ from roughly import _core
 from roughly.sketcher import Sketcher
 from roughly.storage.checked import checked_writer, sidecar
 from roughly.storage.durable import remove, sync, temporary, writing
+from roughly.storage.ordering import in_order
+from roughly.storage.scratch import Scratch, stretches
 from roughly.storage.segment_index import (
     FILES,
     MANIFEST,
@@ -32,6 +34,7 @@ from roughly.storage.segment_index import (
     has_index,
     index_path,
 )
+from roughly.storage.sketch_copy import write_copies
 from roughly.storage.sketch_table import shingles_in, without_words
 from roughly.url import lookup_keys
 
@@ -50,8 +53,8 @@ _RUN_BYTES = 12
 _INVERT_BYTES = 40
 # Partitions that are inverted at once, if memory allows.
 _MOST_AT_ONCE = 32
-# Hashes that are put in order at once, when they are written.
-_WRITTEN_ROWS = 1 << 20
+# Of a hash while it is put in order.
+_ORDER_BYTES = 48
 
 
 def _no_progress(name: str, total: int | None, unit: str) -> Callable[[int], None]:
@@ -74,8 +77,13 @@ def write_index(
     if has_index(directory) and _is_whole(directory):
         return SegmentIndex(segment)
     sets = segment.parameters.selection[0] != "perm"
-    copies, left_out = _copies(segment) if sets else (_no_copies(segment), None)
-    rows = np.zeros(len(segment), ROW)
+    scratch = Scratch(directory)
+    left_out: npt.NDArray[np.uint8] | None = None
+    rows = scratch.zeros(len(segment), ROW)
+    if sets:
+        left_out = write_copies(segment, rows["copies"], scratch, memory_bytes // 8)
+    else:
+        _write(directory, "copies", np.zeros(1, np.uint32))
     _core.give_back_memory()
     with contextlib.ExitStack() as stack:
         # A run takes memory until it is inverted; a quarter of it is for that.
@@ -97,14 +105,15 @@ def write_index(
         shape = _core.inverted_shape(len(segment), postings) if sets else (0, 0)
         _write_postings(segment, runs, shape, memory_bytes, threads, advance)
     _write(directory, "sketches", np.array(places, "<u8"))
-    rows["size"], rows["level"], rows["copies"] = segment.size, segment.level, copies.place
-    _write(directory, "rows", rows)
-    _write(directory, "copies", copies.lists)
-    small = int((rows["kept"] < _core.LEAST_LARGE).sum())
-    facts = Facts(len(segment), postings, *shape, _levels(rows), _least_met(rows), small)
-    del rows, copies, left_out
-    _write_hashes(directory, "urls", _id_hashes(segment, canonical, threads))
-    _write_hashes(directory, "contents", _content_hashes(segment))
+    found = _write_rows(segment, rows)
+    facts = Facts(len(segment), postings, *shape, found.levels(), found.least_met(), found.small)
+    del rows, left_out
+    for name, hashes in (
+        ("urls", _id_hashes(segment, canonical, threads, scratch)),
+        ("contents", _content_hashes(segment, scratch)),
+    ):
+        _write_hashes(directory, name, hashes, scratch, memory_bytes // 8)
+        scratch.release()
     if durable:
         _sync(directory, [index_path(directory, name) for name in FILES])
     with checked_writer(directory / MANIFEST) as file:
@@ -129,51 +138,6 @@ class Part(NamedTuple):
     words: npt.NDArray[np.uint8]
     coarser: npt.NDArray[np.uint16]
     place: tuple[int, int]  # of its sketches
-
-
-class _Copies:
-    """Rows that have the very same sketch as an earlier one."""
-
-    def __init__(self, place: npt.NDArray[np.uint32], lists: npt.NDArray[np.uint32]) -> None:
-        self.place = place  # of every row: as in RowRecord
-        self.lists = lists
-
-
-def _no_copies(segment: Segment) -> _Copies:
-    return _Copies(np.zeros(len(segment), np.uint32), np.zeros(1, np.uint32))
-
-
-def _copies(segment: Segment) -> tuple[_Copies, npt.NDArray[np.uint8]]:
-    """The copies, and of every row whether it is one. A sketch is told by its hash, and by what
-    else a comparison looks at."""
-    hashes = segment.hashes("sketch")
-    keys: tuple[npt.NDArray[Any], ...]
-    keys = segment.size, segment.level, hashes[:, 1], hashes[:, 0]
-    order = np.lexsort(keys).astype(np.uint32)
-    is_copy = np.ones(len(order), bool)
-    is_copy[:1] = False
-    for key in keys:
-        in_order = key[order]
-        is_copy[1:] &= in_order[1:] == in_order[:-1]
-        del in_order
-    del keys, hashes
-    # Groups by where they begin in that order; those of one have no copies.
-    begin = np.flatnonzero(~is_copy).astype(np.uint32)
-    counts = np.diff(np.append(begin, np.uint32(len(order)))) - np.uint32(1)
-    left_out = np.zeros(len(order), np.uint8)
-    left_out[order[is_copy]] = 1
-    begin, counts = begin[counts > 0], counts[counts > 0].astype(np.int64)
-    # The first word is left free: place 0 means none.
-    places = 1 + np.cumsum(counts + 1) - (counts + 1)
-    lists = np.zeros(int(1 + (counts + 1).sum()), np.uint32)
-    # A copy stands behind its group's count, at its place in the group.
-    counted = np.zeros(len(lists), bool)
-    counted[places] = counted[0] = True
-    lists[places] = counts
-    lists[~counted] = order[is_copy]
-    place = np.zeros(len(order), np.uint32)
-    place[order[begin]] = places
-    return _Copies(place, lists), left_out
 
 
 class _Runs:
@@ -303,10 +267,12 @@ def _write_postings(
             done = segment.parts * last // _core.PARTITIONS
 
 
-def _id_hashes(segment: Segment, canonical: Canonical | None, threads: int) -> Any:
+def _id_hashes(
+    segment: Segment, canonical: Canonical | None, threads: int, scratch: Scratch
+) -> npt.NDArray[np.uint64]:
     """First halves of the hashes of all ids."""
     sketcher = Sketcher(w=1, select="min:1")
-    found = np.empty(len(segment), np.uint64)
+    found: npt.NDArray[np.uint64] = scratch.zeros(len(segment), np.uint64)
     at = 0
     for chunk in segment.ids().chunks:
         ids = (canonical or lookup_keys)(chunk)
@@ -317,20 +283,30 @@ def _id_hashes(segment: Segment, canonical: Canonical | None, threads: int) -> A
     return found
 
 
-def _content_hashes(segment: Segment) -> npt.NDArray[np.uint64]:
+def _content_hashes(segment: Segment, scratch: Scratch) -> npt.NDArray[np.uint64]:
     """First halves of the hashes of all documents' bytes."""
-    found = np.empty(len(segment), np.uint64)
+    found: npt.NDArray[np.uint64] = scratch.zeros(len(segment), np.uint64)
     for begin, hashes in segment.hash_pieces("content"):
         found[begin : begin + len(hashes)] = hashes[:, 0]
     return found
 
 
-def _write_hashes(directory: Path, name: str, hashes: npt.NDArray[np.uint64]) -> None:
-    order = np.argsort(hashes, kind="stable").astype("<u4")
+def _write_hashes(
+    directory: Path,
+    name: str,
+    hashes: npt.NDArray[np.uint64],
+    scratch: Scratch,
+    room_bytes: int,
+) -> None:
+    rows = scratch.zeros(len(hashes), "<u4")
+    end = 0
     with checked_writer(index_path(directory, name)) as file:
-        for begin in range(0, len(order), _WRITTEN_ROWS):
-            file.write(hashes[order[begin : begin + _WRITTEN_ROWS]].astype("<u8"))
-        file.write(order)
+        for some in in_order([hashes], room_bytes // _ORDER_BYTES):
+            file.write(hashes[some].astype("<u8"))
+            rows[end : end + len(some)] = some
+            end += len(some)
+        for begin, stop in stretches(len(rows)):
+            file.write(np.ascontiguousarray(rows[begin:stop]))
 
 
 def _write(directory: Path, name: str, values: npt.NDArray[Any]) -> None:
@@ -338,35 +314,71 @@ def _write(directory: Path, name: str, values: npt.NDArray[Any]) -> None:
         file.write(np.ascontiguousarray(values).view(np.uint8).reshape(-1))
 
 
-def _levels(rows: npt.NDArray[Any]) -> list[Level]:
-    found = []
-    for number in np.unique(rows["level"]).tolist():
-        here = rows[rows["level"] == number]
-        kept = here["kept"][here["kept"] >= _core.LEAST_LARGE]
-        sizes = here["size"]
-        least = int(kept.min()) if len(kept) else NO_DOCUMENT
-        found.append(Level(number, len(here), least, int(sizes.min()), int(sizes.max())))
-    return found
+class _Levels:
+    """What is to be known of rows level by level, gathered some rows at a time."""
 
+    def __init__(self) -> None:
+        self.small = 0
+        """Documents with few elements."""
+        self._known: dict[int, Level] = {}
+        # By level, of documents there and of finer levels that are not small: the fewest elements
+        # that one of them has there, if it has any; NO_DOCUMENT if none has.
+        self._met = np.full(64, NO_DOCUMENT, np.int64)
 
-def _least_met(rows: npt.NDArray[Any]) -> list[int]:
-    """By level, of documents there and of finer levels that are not small: the fewest elements that
-    one of them has there, if it has any; NO_DOCUMENT if none has."""
-    least = np.full(64, NO_DOCUMENT, np.int64)
-    for level in np.unique(rows["level"]).tolist():
-        here = rows[(rows["level"] == level) & (rows["kept"] >= _core.LEAST_LARGE)]
-        if not len(here):
-            continue
+    def add(self, rows: npt.NDArray[Any]) -> None:
+        """The next rows."""
+        self.small += int((rows["kept"] < _core.LEAST_LARGE).sum())
+        for level in np.unique(rows["level"]).tolist():
+            here = rows[rows["level"] == level]
+            large = here[here["kept"] >= _core.LEAST_LARGE]
+            least = int(large["kept"].min()) if len(large) else NO_DOCUMENT
+            sizes = here["size"]
+            self._add_level(Level(level, len(here), least, int(sizes.min()), int(sizes.max())))
+            if len(large):
+                self._meet(level, large)
+
+    def levels(self) -> list[Level]:
+        """Those that there are, ascending."""
+        return [self._known[level] for level in sorted(self._known)]
+
+    def least_met(self) -> list[int]:
+        """As Facts has it."""
+        return self._met.tolist()
+
+    def _add_level(self, own: Level) -> None:
+        known = self._known.get(own.level)
+        if known is not None:
+            own = Level(
+                own.level,
+                own.documents + known.documents,
+                min(own.least_kept, known.least_kept),
+                min(own.least_size, known.least_size),
+                max(own.most_size, known.most_size),
+            )
+        self._known[own.level] = own
+
+    def _meet(self, level: int, large: npt.NDArray[Any]) -> None:
         # Where they were not counted, there may be one.
         met = np.full(64, 1, np.int64)
         met[:level] = NO_DOCUMENT
-        met[level] = here["kept"].min()
+        met[level] = large["kept"].min()
         for above in range(min(_core.COARSER_LEVELS, 63 - level)):
-            counts = here["coarser"][:, above]
+            counts = large["coarser"][:, above]
             counts = counts[counts > 0]
             met[level + 1 + above] = counts.min() if len(counts) else NO_DOCUMENT
-        least = np.minimum(least, met)
-    return least.tolist()
+        np.minimum(self._met, met, out=self._met)
+
+
+def _write_rows(segment: Segment, rows: npt.NDArray[Any]) -> _Levels:
+    """The rows, of which kept, coarser and copies are there."""
+    found = _Levels()
+    with checked_writer(index_path(segment.directory, "rows")) as file:
+        for begin, end in stretches(len(rows)):
+            some = rows[begin:end].copy()
+            some["size"], some["level"] = segment.size[begin:end], segment.level[begin:end]
+            found.add(some)
+            file.write(some.view(np.uint8))
+    return found
 
 
 def _sync(directory: Path, paths: list[Path]) -> None:

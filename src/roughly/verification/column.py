@@ -3,11 +3,14 @@ read."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+from roughly.storage.scratch import IN_MEMORY, Scratch, stretches
 
 if TYPE_CHECKING:
     from roughly.storage.collection import Stored
@@ -44,21 +47,36 @@ class Columns:
             found.append(column.chunk(number).take(inside))
         return found[0] if len(found) == 1 else pa.concat_arrays(found)
 
-    def numbers(self, name: str, rows: Rows) -> npt.NDArray[Any]:
+    def numbers(self, name: str, rows: Rows, scratch: Scratch = IN_MEMORY) -> npt.NDArray[Any]:
         """The same as numbers."""
         chunks = self._chunks.get(name)
         if chunks is None:
             column = self._segment.column(name)
             # In place, too: numbers without nulls.
             chunks = self._chunks[name] = [np.asarray(chunk) for chunk in column.chunks]
-        if not len(rows):
-            return np.zeros(0, chunks[0].dtype if chunks else np.int64)
-        part, inside = np.divmod(rows, self._segment.part_rows)
-        found = np.empty(len(rows), chunks[0].dtype)
-        for number in np.unique(part).tolist():
-            chosen = part == number
-            found[chosen] = chunks[number][inside[chosen]]
+        found: npt.NDArray[Any]
+        found = scratch.zeros(len(rows), chunks[0].dtype if chunks else np.int64)
+        for begin, end in stretches(len(rows)):
+            part, inside = np.divmod(rows[begin:end], self._segment.part_rows)
+            some = found[begin:end]
+            if (part[1:] < part[:-1]).any():
+                order = np.argsort(part, kind="stable")
+                values = np.empty_like(some)
+                self._pick(chunks, part[order], inside[order], values)
+                some[order] = values
+            else:
+                self._pick(chunks, part, inside, some)
         return found
+
+    @staticmethod
+    def _pick(
+        chunks: list[npt.NDArray[Any]], part: Rows, inside: Rows, found: npt.NDArray[Any]
+    ) -> None:
+        """Values of parts that ascend."""
+        cuts = (np.flatnonzero(np.diff(part)) + 1).tolist()
+        for begin, end in pairwise([0, *cuts, len(part)]):
+            if begin < end:
+                found[begin:end] = chunks[part[begin]][inside[begin:end]]
 
     def release(self) -> None:
         """Takes what was read out of this process's memory."""

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from roughly.documents.selection import SELECTED, Places, can_seek, read_selected
 from roughly.storage.arrow_file import ArrowFile, arrow_writer
+from roughly.storage.scratch import IN_MEMORY, Scratch
 from roughly.verification.column import Columns
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Contents:
     def __init__(self, documents: Documents, segment: Stored, directory: Path) -> None:
         self._documents = documents
         self._columns = Columns(segment)
+        self._scratch = Scratch(directory)
         self._path = directory / "contents.arrow"
         self._copied: Rows = np.zeros(0, dtype=np.int64)  # ascending
         self._starts: Rows = np.zeros(1, dtype=np.int64)  # of the file's batches, and the end
@@ -63,12 +65,14 @@ class Contents:
         """Says which rows (ascending) may be asked for, all at once."""
         if self._seekable.all():
             return
-        source = self._columns.numbers("source", rows)
-        rows = rows[~self._seekable[source]]
+        if self._seekable.any():
+            source = self._columns.numbers("source", rows)
+            rows = rows[~self._seekable[source]]
         self.close()
         starts = [0]
         with arrow_writer(self._path, SELECTED) as writer:
-            for batch in read_selected(self._documents, self._places(rows), _BATCH_BYTES):
+            places = self._places(rows, self._scratch)
+            for batch in read_selected(self._documents, places, _BATCH_BYTES):
                 writer.write(batch)
                 starts.append(starts[-1] + len(batch))
         self._copied, self._starts = rows, np.array(starts, dtype=np.int64)
@@ -112,9 +116,10 @@ class Contents:
             yield self._file.batch(number).take(chosen)
         self._file.release()
 
-    def _places(self, rows: Rows) -> Places:
+    def _places(self, rows: Rows, scratch: Scratch = IN_MEMORY) -> Places:
         columns = [
-            self._columns.numbers(name, rows) for name in ("source", "position", "begin", "end")
+            self._columns.numbers(name, rows, scratch)
+            for name in ("source", "position", "begin", "end")
         ]
         self._columns.release()
         return Places(*columns)

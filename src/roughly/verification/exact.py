@@ -37,11 +37,15 @@ class Verifier:
         contents: Texts,
         sketcher: Sketcher,
         threads: int,
+        text_bytes: Rows | None = None,
     ) -> None:
+        """`text_bytes` has the bytes of every document's text, if they are known already."""
         self._contents = contents
         self._sketcher = Sketcher(sketcher.w, "all", sketcher.seed, words=sketcher.words)
         self._threads = threads
-        self._bytes = np.asarray(documents.column("bytes")).astype(np.int64)
+        if text_bytes is None:
+            text_bytes = np.asarray(documents.column("bytes")).astype(np.int64)
+        self._bytes = text_bytes
 
     def prepare(self, rows: Rows) -> None:
         """Says which rows (ascending) may be asked for."""

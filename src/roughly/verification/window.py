@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from roughly import _core
 from roughly.pipeline import read_ahead
+from roughly.storage.scratch import stretches
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,6 +26,8 @@ Sizes = npt.NDArray[np.integer[Any]]
 
 # Their shingles take about as much again and half of it; two windows are in memory.
 WINDOW_BYTES = 1 << 22
+# Pairs of that part of the documents are few.
+_FEW = 16
 
 
 class Window(NamedTuple):
@@ -42,7 +45,15 @@ def windows(contents: Texts, a: Rows, b: Rows, size: Sizes) -> Iterator[Window]:
 
 
 def _windows(contents: Texts, a: Rows, b: Rows, size: Sizes) -> Iterator[Window]:
-    order = np.lexsort((b, a, _groups(a, b)))
+    order = np.lexsort((b, a, _groups(a, b, len(size))))
+    for begin, end in stretches(len(order)):
+        yield from _in_order(contents, a, b, size, order[begin:end])
+
+
+def _in_order(
+    contents: Texts, a: Rows, b: Rows, size: Sizes, order: npt.NDArray[np.intp]
+) -> Iterator[Window]:
+    """The windows of some pairs, in this order."""
     rows = np.column_stack((a[order], b[order])).ravel()
     fresh = np.zeros(len(rows), np.int64)  # bytes of a document where it comes first
     some, first = np.unique(rows, return_index=True)
@@ -58,10 +69,15 @@ def _windows(contents: Texts, a: Rows, b: Rows, size: Sizes) -> Iterator[Window]
         begin, done = end, int(ends[end - 1])
 
 
-def _groups(a: Rows, b: Rows) -> npt.NDArray[np.uint32]:
+def _groups(a: Rows, b: Rows, documents: int) -> npt.NDArray[np.uint32]:
     """Of each pair a number that it shares with those it hangs together with."""
-    rows, numbers = np.unique(np.concatenate((a, b)), return_inverse=True)
     links = np.zeros((len(a), 4), np.uint32)
-    links[:, 0], links[:, 1] = numbers[: len(a)], numbers[len(a) :]
-    first: npt.NDArray[np.uint32] = _core.components(links, len(rows), 0, 1)
+    if _FEW * len(a) < documents:
+        # Numbered anew, which takes some time and memory for each pair, but none for documents.
+        rows, numbers = np.unique(np.concatenate((a, b)), return_inverse=True)
+        links[:, 0], links[:, 1] = numbers[: len(a)], numbers[len(a) :]
+        documents = len(rows)
+    else:
+        links[:, 0], links[:, 1] = a, b
+    first: npt.NDArray[np.uint32] = _core.components(links, documents, 0, 1)
     return first[links[:, 0]]
