@@ -105,6 +105,12 @@ def test_against_a_corpus(name: str, sizes: Sizes, spark_session: Any, tmp_path:
         d if n % 7 == 0 else d | {"id": f"new {d['id']}"}
         for n, d in enumerate(documents(2, 60, 60))
     ]
+    # And some are like each other, but not like any there.
+    own = " ".join(f"own{n}" for n in range(60))
+    texts += [
+        {"id": f"own {n}", "text": text, "date": None, "language": "de"}
+        for n, text in enumerate([own, own.upper(), f"{own} more"])
+    ]
     found = check(spark_session, texts, sizes, against=corpus, **options)
     assert {row["kept_in"] for row in found} == {"corpus", "input"}
 
