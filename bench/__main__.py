@@ -32,7 +32,7 @@ BENCHMARKS: dict[str, Benchmark] = {
 # Whole corpora, minutes to hours: each is run by name, alone, with options of its own.
 PROGRAMS = (
     *("debian", "dedup", "web1997", "mass", "grow", "lost", "find", "hamming"),
-    *("accuracy", "serve"),
+    *("accuracy", "accuracy_frame", "accuracy_change", "accuracy_script", "serve"),
 )
 
 

@@ -5,14 +5,13 @@
 - estimate: what two sketches say; verified: pairs whose estimates reach the floor of a clustering,
   counted again on complete sets, as `cluster --exact` and `dedup` do.
 - simhash: bits that differ; both: near simhashes and resemblance by sketches.
-- short family: documents of few tokens shingled with a smaller width (`Family`).
+- words: short documents have single words beside their shingles; as they ship unless it is said.
 - peers: datasketch's MinHash where it is installed; and MinHash in bands without a second look, as
   text-dedup and others have it, all on the same words and shingles as ours.
 """
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -29,7 +28,10 @@ from roughly.clustering.sketches import Sketches
 
 W = 5
 SELECT = "adaptive:200"
+WORDS = Sketcher().words
 CLUSTER, DEDUP, NEAR_BITS = 0.5, 0.7, 3  # what ships
+# What estimates and verified answers are held against.
+CEILING = f"exact shingles, w={W}, and words of short documents"
 MARGIN = 0.1  # a verified clustering joins at threshold - MARGIN, at half of it at least
 PERMUTATIONS = 128
 BAND_PERMUTATIONS = 256  # text-dedup's own number
@@ -50,13 +52,13 @@ class Documents:
 
     def tokens(self) -> Integers:
         """How many each document has."""
-        found: Integers = self._sketches(W, "all").columns.tokens.astype(np.int64)
+        found: Integers = self._sketches(W, "all", 0).columns.tokens.astype(np.int64)
         return found
 
-    def resemblance(self, w: int = W, select: str = "all") -> Floats:
+    def resemblance(self, w: int = W, select: str = "all", words: int = 0) -> Floats:
         """Of every pair: exact where all is kept."""
         by = "agreement" if select.startswith("perm") else "resemblance"
-        return self._measured(w, select, by, swapped=False)
+        return self._measured(w, select, by, swapped=False, words=words)
 
     def containment(self, w: int = W, select: str = "all") -> Floats:
         """Of every pair the larger one of two."""
@@ -88,16 +90,17 @@ class Documents:
             for own in self.words()
         ]
 
-    def _sketches(self, w: int, select: str) -> Any:
-        if (w, select) not in self._kept:
-            sketcher = Sketcher(w=w, select=select)
-            self._kept[w, select] = sketcher.sketch_batch(self.pairs.texts, self.content_type)
-        return self._kept[w, select]
+    def _sketches(self, w: int, select: str, words: int) -> Any:
+        if (w, select, words) not in self._kept:
+            sketcher = Sketcher(w=w, select=select, words=words)
+            made = sketcher.sketch_batch(self.pairs.texts, self.content_type)
+            self._kept[w, select, words] = made
+        return self._kept[w, select, words]
 
-    def _measured(self, w: int, select: str, by: str, swapped: bool) -> Floats:
-        key = w, select, by, swapped
+    def _measured(self, w: int, select: str, by: str, swapped: bool, words: int = 0) -> Floats:
+        key = w, select, by, swapped, words
         if key not in self._kept:
-            batch = self._sketches(w, select)
+            batch = self._sketches(w, select, words)
             rows = np.arange(len(batch), dtype=np.uint32)
             some = Sketches.of_batch(batch).taking_part(rows)
             one, two = self.pairs.a, self.pairs.b
@@ -146,55 +149,6 @@ def verified(exact: Floats, estimate: Floats) -> Floats:
     """The largest threshold at which a verified clustering has a pair: its exact share reaches the
     threshold t, its estimate the floor, which is t - 0.1 but at least t / 2."""
     found: Floats = np.minimum(exact, np.minimum(estimate + MARGIN, 2 * estimate))
-    return found
-
-
-@dataclass(frozen=True)
-class Family:
-    """The rule for short documents: those under twice `below` tokens are shingled with the short
-    width too, and a pair is judged by it if the shorter one has fewer than `below` and the longer
-    one fewer than twice as many; all others by w. Two further forms of it, to compare with."""
-
-    below: int
-    short: int
-
-    @property
-    def name(self) -> str:
-        return f"w={self.short} below {self.below}"
-
-    def judged(self, documents: Documents) -> Flags:
-        """Pairs that are judged by the short width."""
-        one, two = self._tokens(documents)
-        found: Flags = (np.minimum(one, two) < self.below) & (np.maximum(one, two) < 2 * self.below)
-        return found
-
-    def resemblance(self, documents: Documents, w: int = W) -> Floats:
-        short = documents.resemblance(self.short)
-        return np.where(self.judged(documents), short, documents.resemblance(w))
-
-    def apart(self, documents: Documents, w: int = W) -> Floats:
-        """Short documents without shingles of w: they resemble no long one."""
-        one, two = self._tokens(documents)
-        apart = (np.minimum(one, two) < self.below) & (np.maximum(one, two) >= 2 * self.below)
-        return np.where(apart, 0.0, self.resemblance(documents, w))
-
-    def scaled(self, documents: Documents, w: int = W) -> Floats:
-        """The short width's resemblance brought to w's scale: as many edits, spread by chance, for
-        one threshold in both families."""
-        short = at_width(documents.resemblance(self.short), self.short, w)
-        return np.where(self.judged(documents), short, documents.resemblance(w))
-
-    def _tokens(self, documents: Documents) -> tuple[Integers, Integers]:
-        tokens = documents.tokens()
-        return tokens[documents.pairs.a], tokens[documents.pairs.b]
-
-
-def at_width(share: Floats, short: int, w: int) -> Floats:
-    """What documents that resemble at `share` by shingles of one width would by another, if edits
-    fell on tokens by chance: of a text with n shingles that keeps q of its tokens, q^w stay, and
-    two texts with so much in common resemble at q^w / (2 - q^w)."""
-    kept = (2 * share / (1 + share)) ** (w / short)
-    found: Floats = kept / (2 - kept)
     return found
 
 
@@ -273,9 +227,11 @@ def _agreement(signatures: npt.NDArray[np.uint64], pairs: PairSet) -> Floats:
 
 def methods(documents: Documents, widths: Sequence[int]) -> list[Levels]:
     """All of them on one set, ceilings first."""
-    exact, estimate = documents.resemblance(), documents.resemblance(select=SELECT)
+    exact = documents.resemblance(words=WORDS)
+    estimate = documents.resemblance(select=SELECT, words=WORDS)
     bits = documents.distance(Simhasher())
     found = [by_share(f"exact shingles, w={w}", documents.resemblance(w), CLUSTER) for w in widths]
+    found.append(by_share(CEILING, exact, CLUSTER))
     found += [
         by_share(f"exact containment, w={w}", documents.containment(w)) for w in widths if w >= 3
     ]

@@ -33,7 +33,7 @@ def run(corpus: Corpus, scale: Scale) -> Section:
     def page_task(name: str, function: Callable[[bytes], object]) -> Task:
         return Task(f"HTML: {name}", partial(_each, function, pages), page_size)
 
-    sketcher = Sketcher()
+    sketcher = Sketcher(w=5)
     tasks = [
         text_task("an empty call (sniff)", _core.sniff_html),
         text_task("tokenize", lambda data: _core.tokenize(data, False, level)),
@@ -65,7 +65,7 @@ def run(corpus: Corpus, scale: Scale) -> Section:
 
 def check_stages(documents: Sequence[bytes], level: str) -> Check:
     """Single stages against the sketch that keeps everything: the same fingerprints."""
-    sketcher = Sketcher(select="all")
+    sketcher = Sketcher(w=5, select="all")
     for document in documents:
         html = _core.sniff_html(document)
         sketch = sketcher.sketch(document.decode())

@@ -12,12 +12,14 @@ from fractions import Fraction
 from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
 from hypothesis import strategies as st
 
 from roughly import Sketcher
+from roughly.clustering.discount import Discount
 from roughly.clustering.settings import Settings
 from roughly.condition import Condition
-from roughly.sketch import SketchBatch
+from roughly.sketch import Sketch, SketchBatch
 from tests.test_join import elements_at, expected_hubs, pair_counts
 
 Row = tuple[int, int, int, int]
@@ -62,6 +64,59 @@ def collections(draw: st.DrawFn) -> list[Document]:
     for number, text in enumerate(texts):
         date = rng.choice([None, None, "2020-01-02", "1997-04-07", "2020-01-10"])
         documents.append({"id": f"{rng.choice(names)}{number}", "text": text, "date": date})
+    rng.shuffle(documents)
+    return documents
+
+
+@st.composite
+def short_collections(draw: st.DrawFn) -> list[Document]:
+    """Short documents of few words, so that words make pairs that shingles do not: bases in other
+    orders, with words changed, added or left out; and a few longer ones that have fewer words,
+    none, or a level."""
+    rng = draw(st.randoms(use_true_random=False))
+    vocabulary = [f"v{i}" for i in range(rng.choice([4, 9, 25]))]
+
+    def some(least: int, most: int) -> list[str]:
+        return [rng.choice(vocabulary) for _ in range(rng.randint(least, most))]
+
+    bases = [some(1, 16) for _ in range(rng.randint(1, 3))]
+    texts: list[str] = []
+    for _ in range(draw(st.integers(0, 14))):
+        tokens = list(rng.choice(bases))
+        kind = rng.choice(
+            [
+                "same",
+                "order",
+                "order",
+                "word",
+                "word",
+                "add",
+                "cut",
+                "ring",
+                "long",
+                "form",
+                "empty",
+            ]
+        )
+        if kind == "order":
+            rng.shuffle(tokens)
+        elif kind == "word":
+            tokens[rng.randrange(len(tokens))] = rng.choice([*vocabulary, f"n{rng.randrange(9)}"])
+        elif kind == "add":
+            tokens = [*some(0, 3), *tokens, *some(0, 3)]
+        elif kind == "cut":
+            tokens = tokens[rng.randint(0, 2) : len(tokens) - rng.randint(0, 2)]
+        elif kind == "ring":
+            tokens = ring(rng, tokens)
+        elif kind == "long":
+            own = [f"l{rng.randrange(60)}" for _ in range(rng.choice([5, 20, 70]))]
+            tokens = [*tokens * rng.randint(1, 3), *own]
+        text = "" if kind == "empty" else " ".join(tokens)
+        texts.append(text.upper() + "!" if kind == "form" else text)
+    documents = []
+    for number, text in enumerate(texts):
+        date = rng.choice([None, "2020-01-02", "1997-04-07"])
+        documents.append({"id": f"{rng.choice('abcz')}{number}", "text": text, "date": date})
     rng.shuffle(documents)
     return documents
 
@@ -186,6 +241,21 @@ def equivalence(
     return representative, kind
 
 
+def shingles_at(sketch: Sketch, level: int) -> set[int]:
+    """The elements that are no words, for containment."""
+    found = elements_at(sketch, level)
+    return {e for e in found if e < 1 << 63} if sketch.parameters.words else found
+
+
+def counted_as(batch: SketchBatch, i: int, j: int, measure: str) -> tuple[int, int] | None:
+    """common and sampled: of shingles and words for resemblance, of shingles for containment."""
+    if measure == "resemblance" or not batch.parameters.words:
+        return pair_counts(batch, i, j, measure)
+    level = max(batch[i].level, batch[j].level)
+    a, b = shingles_at(batch[i], level), shingles_at(batch[j], level)
+    return (len(a & b), min(len(a), len(b))) if a and b else None
+
+
 def heaviest_first(pairs: list[Row]) -> list[Row]:
     return sorted(pairs, key=lambda p: (-Fraction(p[2], max(p[3], 1)), p[0], p[1]))
 
@@ -232,7 +302,7 @@ def enough(sketches: SketchBatch, rows: list[int], a: int, b: int) -> bool:
     many, the later one."""
     one, two = sketches[rows[a]], sketches[rows[b]]
     level = max(one.level, two.level)
-    counts = [len(elements_at(each, level)) for each in (one, two)]
+    counts = [len(shingles_at(each, level)) for each in (one, two)]
     smaller, count = (one, counts[0]) if counts[0] < counts[1] else (two, counts[1])
     return count >= 10 or count == smaller.size
 
@@ -283,6 +353,42 @@ def inside_masses(
     return found
 
 
+class Remaining(list[Sketch]):
+    """What takes the place of a batch."""
+
+    def __init__(self, batch: SketchBatch) -> None:
+        super().__init__(batch)
+        self.parameters = batch.parameters
+
+
+def discounted(
+    batch: SketchBatch, ids: list[str], rows: list[int], discount: Discount
+) -> SketchBatch:
+    """Without the elements that are common in a document's group, by docs/clustering.md."""
+    groups: dict[str, list[int]] = {}
+    for row in rows:
+        host = urlsplit(ids[row]).hostname
+        if discount.scope == "corpus" or host is not None:
+            groups.setdefault(host or "" if discount.scope == "host" else "", []).append(row)
+    remaining = Remaining(batch)
+    for members in groups.values():
+        for row in members:
+            left = []
+            for element in batch[row].fingerprints.tolist():
+                could = [m for m in members if element % (1 << batch[m].level) == 0]
+                having = sum(element in batch[m].fingerprints.tolist() for m in could)
+                if having < discount.least or having < discount.share * len(could):
+                    left.append(element)
+            own = batch[row]
+            # Half a shingle counts as one.
+            size = (Fraction(own.size * len(left), max(len(own), 1)) + Fraction(1, 2)).__floor__()
+            if size >= discount.own:
+                remaining[row] = Sketch(
+                    own.parameters, np.array(left, np.uint64), size, own.tokens, own.level, "", ""
+                )
+    return remaining  # type: ignore[return-value]
+
+
 def expect(documents: list[Document], sketcher: Sketcher, wanted: Settings) -> Expected:
     ordered = document_order(documents)
     texts = [d["text"] for d in ordered]
@@ -290,6 +396,8 @@ def expect(documents: list[Document], sketcher: Sketcher, wanted: Settings) -> E
     facts = Facts.of(ordered, sketches, wanted.condition)
     representative, kind = equivalence(texts, sketches, facts)
     rows = sorted(set(representative))
+    if wanted.discount is not None:
+        sketches = discounted(sketches, [d["id"] for d in ordered], rows, wanted.discount)
     floors = {"resemblance": wanted.floor}
     if wanted.containment_floor is not None:
         floors["containment"] = wanted.containment_floor
@@ -311,7 +419,7 @@ def expect(documents: list[Document], sketcher: Sketcher, wanted: Settings) -> E
         elif wanted.method == "hamming":
             counts = lambda a, b: agreeing_bits(facts, a, b)  # noqa: E731
         else:
-            counts = lambda a, b, measure=measure: pair_counts(sketches, a, b, measure)  # noqa: E731
+            counts = lambda a, b, measure=measure: counted_as(sketches, a, b, measure)  # noqa: E731
         found = []
         for b in range(len(rows)):
             for a in range(b):
@@ -350,7 +458,5 @@ def share(counts: tuple[int, int] | None) -> float:
 def contained(sketches: SketchBatch, a: int, b: int) -> float:
     """Of the elements of a that both could have kept, those that b has."""
     level = max(sketches[a].level, sketches[b].level)
-    inside, around = (
-        {f for f in sketches[n].fingerprints.tolist() if f % (1 << level) == 0} for n in (a, b)
-    )
+    inside, around = (shingles_at(sketches[n], level) for n in (a, b))
     return len(inside & around) / len(inside) if inside else 0.0

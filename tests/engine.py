@@ -89,7 +89,9 @@ def _answer(documents: Any, clusters: Any, pairs: Any, links: Any, containment: 
     )
 
 
-def local_answer(documents: list[dict[str, Any]], sketcher: Sketcher, **options: Any) -> Answer:
+def local_answer(
+    documents: list[dict[str, Any]], sketcher: Sketcher | None, **options: Any
+) -> Answer:
     found: Clusters = roughly.cluster(documents, sketcher=sketcher, threads=1, **options)
     ids = found.ids.to_pylist()
     names = [ids[n] for n in found.outcome.groups.representatives.tolist()]
@@ -113,15 +115,16 @@ def local_answer(documents: list[dict[str, Any]], sketcher: Sketcher, **options:
 def frame_of(session: Any, documents: list[dict[str, Any]], partitions: int = 3) -> Any:
     import pyarrow as pa
 
+    more = sorted({name for d in documents for name in d} - {"id", "date", "text"})
     columns = {
         name: pa.array([d.get(name) for d in documents], pa.string())
-        for name in ("id", "date", "text")
+        for name in ("id", "date", "text", *more)
     }
     return session.createDataFrame(pa.table(columns)).repartition(partitions)
 
 
 def spark_answer(
-    session: Any, documents: list[dict[str, Any]], sketcher: Sketcher, **options: Any
+    session: Any, documents: list[dict[str, Any]], sketcher: Sketcher | None, **options: Any
 ) -> Answer:
     from roughly import spark
 

@@ -11,8 +11,6 @@ import pytest
 from bench import accuracy, accuracy_choice, accuracy_page
 from bench.accuracy_method import (
     Documents,
-    Family,
-    at_width,
     band_shape,
     banded,
     by_both,
@@ -158,24 +156,11 @@ def test_verified() -> None:
     assert (found >= 0.1 - 1e-12).tolist() == [True, True, True, True, False]
 
 
-def test_family() -> None:
-    """Below ten tokens by words; a pair of nine and ten too, one of nine and twenty not."""
-    nine, twenty = NUMBERS.rsplit(" ", 1)[0], " ".join([NUMBERS, NUMBERS.upper(), "x"])
-    some = documents((nine, NUMBERS, True), (nine, twenty, False), (NUMBERS, NUMBERS + " x", True))
-    rule = Family(10, 1)
-    assert rule.judged(some).tolist() == [True, False, False]
-    # By five: ten words twice and one more have eleven different shingles, ten and one more seven.
-    assert rule.resemblance(some).tolist() == pytest.approx([9 / 10, 5 / 11, 6 / 7])
-    assert rule.apart(some).tolist() == pytest.approx([9 / 10, 0.0, 6 / 7])
-    scaled = at_width(np.array([9 / 10]), 1, 5)[0]
-    assert rule.scaled(some).tolist() == pytest.approx([scaled, 5 / 11, 6 / 7])
-
-
-def test_scale_of_widths() -> None:
-    """Nine tenths of the words are kept: 0.9 / 1.1 of words, 0.9^5 / (2 - 0.9^5) of five."""
-    words, five = np.array([0.9 / 1.1, 0.0, 1.0]), 0.9**5
-    assert at_width(words, 1, 5).tolist() == pytest.approx([five / (2 - five), 0.0, 1.0])
-    assert at_width(words, 5, 5).tolist() == pytest.approx(words.tolist())
+def test_words() -> None:
+    """Ten words have six shingles of five, and ten of their own where words count."""
+    some = documents((NUMBERS, NUMBERS + " x", True), (NUMBERS, NUMBERS.replace("one", "x"), True))
+    assert some.resemblance().tolist() == pytest.approx([6 / 7, 5 / 7])
+    assert some.resemblance(words=100).tolist() == pytest.approx([16 / 18, 14 / 18])
 
 
 def test_bands() -> None:
@@ -240,8 +225,7 @@ def test_missing_sets_are_said(truth: Path) -> None:
 def test_it_runs(
     truth: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("FAMILIES", "FORMS"):
-        monkeypatch.setattr(accuracy_choice, name, getattr(accuracy_choice, name)[:1])
+    monkeypatch.setattr(accuracy_choice, "MOST_WORDS", (200,))
     page, figures = tmp_path / "page.html", tmp_path / "figures.json"
     words = ["--truth", str(truth), "--html", str(page), "--json", str(figures)]
     assert accuracy.main(words) == 0

@@ -390,10 +390,10 @@ def test_no_error_of_the_core_is_a_traceback(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("roughly._core.fingerprints", fail)
+    monkeypatch.setattr("roughly._core.sketch_batch", fail)
     assert main(["compare", __file__, __file__]) == 2
     out, err = capsys.readouterr()
     assert out == ""

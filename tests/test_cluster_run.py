@@ -136,9 +136,7 @@ def assert_as_expected(found: Clusters, expected: Expected) -> None:
 def assert_tables(found: Clusters, expected: Expected, documents: list[Document]) -> None:
     """Every column of `documents()` and `clusters()`, single linkage."""
     ordered = document_order(documents)
-    sketcher = Sketcher(
-        **{n: getattr(found.segment.parameters, n) for n in ("w", "bits", "select")}
-    )
+    sketcher = Sketcher.of(found.segment.parameters)
     sketches = sketcher.sketch_batch([d["text"] for d in ordered], "text")
     strong = [p for p in expected.links["resemblance"] if p[2] >= found.threshold * p[3]]
     if found.containment is not None:

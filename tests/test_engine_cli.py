@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import roughly
+from roughly.cli import engine
 from roughly.cli.main import main
 from tests.engine import need_spark
 from tests.optional import FULL
@@ -27,22 +28,45 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
         (["cluster", "a.jsonl", "-o", "x", "--master", "local[1]"], "--master: nothing to apply"),
         (["dedup", "a.jsonl", "-o", "x", "--order-field", "n"], "--order-field: nothing to apply"),
         (
-            ["cluster", "a.jsonl", "-o", "x", "--engine", "spark", "--exact"],
-            "--exact: not on Spark",
+            ["cluster", "a.jsonl", "-o", "x", "--engine", "spark", "--memory", "2G"],
+            "--memory: not on Spark: it is a setting of Spark's",
         ),
         (
-            ["cluster", "a.jsonl", "-o", "x", "--engine", "spark", "--within", "host"],
-            "--within: not on Spark",
+            ["cluster", "a.jsonl", "-o", "x", "--engine", "spark", "--common", "5"],
+            "--common: not on Spark: it shows what a corpus tells",
         ),
         (
-            ["dedup", "a.jsonl", "-o", "x", "--engine", "spark", "--against", "c"],
-            "--against: not on Spark",
+            ["dedup", "a.jsonl", "-o", "x", "--engine", "spark", "--strict"],
+            "--strict: not on Spark: it decides by itself",
+        ),
+        (
+            ["cluster", "a.jsonl", "-o", "x", "--engine", "spark", "--cut-off", "9"],
+            "cut-off: nothing to apply to",
+        ),
+        (
+            ["dedup", "a.jsonl", "-o", "x", "--engine", "spark", "--preset", "broder97-super"],
+            "select: cannot deduplicate by perm:84 sketches",
         ),
     ],
 )
 def test_refused(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["cluster", "dedup"])
+def test_every_refusal_has_a_reason(command: str) -> None:
+    """Of every option either its meaning is the same on Spark, or there is a reason."""
+    import argparse
+
+    from roughly.cli import cluster, dedup
+
+    commands = argparse.ArgumentParser().add_subparsers()
+    {"cluster": cluster, "dedup": dedup}[command].add_parser(commands)
+    parser = commands.choices[command]
+    known = engine._SHARED | set(engine._REASONS)
+    assert {action.dest for action in parser._actions} - {"help"} <= known
+    assert not engine._SHARED & set(engine._REASONS)
 
 
 def test_without_java(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,3 +111,23 @@ def test_files(tmp_path: Path) -> None:
     assert again.returncode == 2
     assert "cannot be written" in again.stderr
     assert "Traceback" not in again.stderr
+
+    made = run("cluster", inputs, "-o", str(tmp_path / "stars"), *spark, "--linkage", "star")
+    assert made.returncode == 0, made.stderr
+    found = pq.read_table(tmp_path / "stars" / "documents").to_pylist()
+    stars = roughly.cluster(documents, content_type="text", linkage="star").documents().to_pylist()
+    assert sorted(found, key=repr) == sorted(stars, key=repr)
+
+    known = str(tmp_path / "known.roughly")
+    made = run("cluster", str(tmp_path / "part-1.jsonl"), "-o", known, "--as", "text")
+    assert made.returncode == 0, made.stderr
+    first = str(tmp_path / "part-0.jsonl")
+    words = ["--against", known, "--containment", "0.8"]
+    done = run("dedup", first, "-o", str(tmp_path / "fresh"), *spark, *words)
+    assert done.returncode == 0, done.stderr
+    local = roughly.dedup(
+        documents[0::2], against=known, containment=0.8, content_type="text"
+    ).removals()
+    rows = pq.read_table(tmp_path / "fresh" / "removals").to_pylist()
+    assert sorted(rows, key=repr) == sorted(local.to_pylist(), key=repr)
+    assert {row["kept_in"] for row in rows} == {"corpus", "input"}

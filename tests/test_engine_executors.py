@@ -2,18 +2,20 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from roughly import Sketcher
+import roughly
+from roughly import Simhasher, Sketcher
 from tests.engine import Answer, local_answer, need_spark
 from tests.optional import FULL
 from tests.test_engine_cluster import web
@@ -24,14 +26,19 @@ pytestmark = pytest.mark.skipif(not FULL, reason="full counts only")
 # done before anybody sees a task of it.
 PHASES = {"sketches", "ordered", "equivalents", "frequencies", "hubs", "pairs-resemblance"}
 PHASES |= {"links-resemblance-0", "documents"}
+# The same of a deduplication; those behind the pairs have few rows here.
+DEDUP_PHASES = {"sketches", "ordered", "equivalents", "frequencies", "hubs"}
+DEDUP_PHASES |= {"pairs-0-found", "pairs-0", "removals"}
+JOIN_PHASES = {"queries", "probe"}
+
+Rows = dict[str, list[tuple[Any, ...]]]
 
 
-def clustered(master: str, folder: Path, *options: str) -> tuple[Answer, list[str]]:
-    documents = web(300, 130)
-    (folder / "documents.json").write_text(json.dumps(documents))
-    run = subprocess.run(
+def started(job: str, master: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    (folder / "documents.json").write_text(json.dumps(web(300, 130)))
+    return subprocess.run(
         [
-            *(sys.executable, "-m", "tests.engine_process", master),
+            *(sys.executable, "-m", "tests.engine_process", job, master),
             *(folder / "documents.json", folder / "answer.json", f"file://{folder}/run"),
             *options,
         ],
@@ -41,20 +48,48 @@ def clustered(master: str, folder: Path, *options: str) -> tuple[Answer, list[st
         text=True,
         timeout=900,
     )
+
+
+def done(job: str, master: str, folder: Path, *options: str) -> tuple[Rows, dict[str, Any]]:
+    """Rows of the answer, and what the process tells of its tables."""
+    run = started(job, master, folder, *options)
     assert run.returncode == 0, run.stderr[-4000:]
     plain = json.loads((folder / "answer.json").read_text())
     rows = {name: [tuple(row) for row in table] for name, table in plain.items()}
-    return Answer(**rows), json.loads(run.stdout.splitlines()[-1])
+    return rows, json.loads(run.stdout.splitlines()[-1])
 
 
 def wanted() -> Answer:
     return local_answer(web(300, 130), Sketcher(select="adaptive:100"), threshold=0.7)
 
 
+def wanted_removals() -> Rows:
+    sketcher = Sketcher(select="adaptive:100")
+    # Of equally long ones Spark keeps the first by id: a DataFrame has no order of its own.
+    documents = sorted(web(300, 130), key=lambda document: str(document["id"]))
+    found = roughly.dedup(documents, 0.7, keep="longest", sketcher=sketcher, threads=1)
+    names = ("removed", "kept", "kind", "resemblance", "containment")
+    rows = [tuple(row[name] for name in names) for row in found.removals().to_pylist()]
+    return {"removals": sorted(rows)}
+
+
+def wanted_pairs() -> Rows:
+    documents, simhasher = web(300, 130), Simhasher()
+    made = [(d["id"], simhasher.simhash(d["text"], "text")) for d in documents]
+    queries = [(id, value) for id, value in made[: len(made) // 3] if value is not None]
+    pairs = [
+        (query, stored, (one ^ other).bit_count())
+        for query, one in queries
+        for stored, other in made
+        if other is not None and (one ^ other).bit_count() <= 8
+    ]
+    return {"pairs": sorted(pairs)}
+
+
 def test_separate_executors(tmp_path: Path) -> None:
     need_spark()
-    found, _ = clustered("local-cluster[2,1,1024]", tmp_path)
-    assert found == wanted()
+    found, _ = done("cluster", "local-cluster[2,1,1024]", tmp_path)
+    assert Answer(**found) == wanted()
 
 
 def free_port() -> int:
@@ -120,15 +155,54 @@ def wait_for_workers(url: str, count: int) -> None:
     pytest.fail(f"no {count} workers at {url}: {state}")
 
 
-def test_an_executor_killed_in_every_phase(standalone: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("job", "phases", "expected"),
+    [
+        ("cluster", PHASES, lambda: vars(wanted())),
+        ("dedup", DEDUP_PHASES, wanted_removals),
+        ("hamming_join", JOIN_PHASES, wanted_pairs),
+    ],
+    ids=["cluster", "dedup", "hamming_join"],
+)
+def test_an_executor_killed_in_every_phase(
+    job: str, phases: set[str], expected: Callable[[], Rows], standalone: str, tmp_path: Path
+) -> None:
     """Again where a phase was over before anybody was killed."""
     killed: set[str] = set()
     for attempt in range(3):
         folder = tmp_path / str(attempt)
         folder.mkdir()
-        found, names = clustered(standalone, folder, "--kill")
-        assert found == wanted()
-        killed |= set(names)
-        if killed >= PHASES:
+        found, told = done(job, standalone, folder, "--kill")
+        assert found == expected()
+        killed |= set(told["killed"])
+        if killed >= phases:
             return
-    assert killed >= PHASES
+    assert killed >= phases
+
+
+@pytest.mark.parametrize(
+    ("job", "table", "before", "expected"),
+    [
+        (
+            "cluster",
+            "pairs-resemblance",
+            {"sketches", "ordered", "equivalents", "frequencies", "hubs"},
+            lambda: vars(wanted()),
+        ),
+        ("dedup", "frequencies", {"sketches", "ordered", "equivalents"}, wanted_removals),
+    ],
+    ids=["cluster", "dedup"],
+)
+def test_a_driver_killed_in_a_phase(
+    job: str, table: str, before: set[str], expected: Callable[[], Rows], tmp_path: Path
+) -> None:
+    """Started again, it makes that table, and none of those before."""
+    need_spark()
+    killed = started(job, "local[2]", tmp_path, "--die", table)
+    assert killed.returncode == -signal.SIGKILL
+    found, told = done(job, "local[2]", tmp_path)
+    assert found == expected()
+    assert {name for name, state in told["tables"].items() if state == "found"} >= before
+    # Its Java may have completed the table before it noticed, never the next one.
+    late = {name for name, state in told["tables"].items() if state == "found"} - before
+    assert not {name for name in late if not name.startswith("rung-")} - {table}

@@ -16,7 +16,7 @@ from roughly.simhashing.frequency import idf_weights
 from roughly.simhashing.stop_words import ENGLISH
 from tests import core
 from tests.golden.documents import documents
-from tests.golden.make import DIRECTORY, GRID, SEEDS, files
+from tests.golden.make import DIRECTORY, GRID, SEEDS, WORD_GRID, files
 from tests.golden.simhash import SEEDS as SIMHASH_SEEDS
 from tests.golden.simhash import stop_words
 from tests.reference.shingle import hexadecimal
@@ -32,7 +32,10 @@ def load(name: str) -> dict[str, Any]:
 
 def parameters(vector: dict[str, Any]) -> Parameters:
     seed = int(vector["seed"], 16)
-    return Parameters(vector["w"], vector["bits"], vector["select"], vector["parameter"], seed)
+    words = vector.get("words", 0)
+    return Parameters(
+        vector["w"], vector["bits"], vector["select"], vector["parameter"], seed, words
+    )
 
 
 def check(frozen: dict[str, Any], values: list[int]) -> None:
@@ -97,6 +100,43 @@ def test_core_gives_the_features() -> None:
         check(vector["values"], row.values)
         assert row.size == vector["size"]
         assert hexadecimal(row.content) == hexadecimal(row.canonical) == vector["hash"]
+
+
+def test_word_vectors_cover_every_share() -> None:
+    """Documents with all their words, with some of them, and with none though they have tokens."""
+    vectors = load("words")["vectors"]
+    met = {(v["w"], v["select"], v["parameter"], v["words"], int(v["seed"], 16)) for v in vectors}
+    assert met == {(*entry, seed) for entry in WORD_GRID for seed in SEEDS}
+    found = {(v["document"], v["seed"]): v["size"] for v in vectors if v["w"] == 1}
+    shares = set()
+    for v in vectors:
+        distinct = found.get((v["document"], v["seed"]))
+        count = v["word_values"]["count"]
+        assert count <= v["tokens"] and (count == 0 or v["tokens"] < v["words"])
+        if distinct:
+            shares.add("none" if not count else "some" if count < distinct else "all")
+    assert shares == {"none", "some", "all"}
+    assert max(v["level"] for v in vectors) > 0
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("simd", core.LEVELS)
+def test_core_gives_the_words(simd: str) -> None:
+    for vector in load("words")["vectors"]:
+        data, content_type = documents()[vector["document"]]
+        p = parameters(vector)
+        columns = _core.sketch_batch(
+            [data], p.w, p.bits, p.select, p.parameter, p.seed, content_type, 1, simd, words=p.words
+        )
+        [row] = core.rows(columns, p)
+        check(vector["values"], row.values)
+        check(vector["shingle_values"], [v for v in row.values if v < 2**63])
+        check(vector["word_values"], [v for v in row.values if v >= 2**63])
+        assert (row.tokens, row.size, row.level) == (
+            vector["tokens"],
+            vector["size"],
+            vector["level"],
+        )
 
 
 @pytest.mark.core

@@ -108,8 +108,7 @@ def from_scratch(corpus: Corpus) -> dict[str, Any]:
     frequent = None if by_simhash else Frequent.load(corpus.forest)
     verifier = None
     if wanted.exact:
-        p = collection.parameters
-        sketcher = Sketcher(w=p.w, select=p.select, seed=p.seed, bits=p.bits)
+        sketcher = Sketcher.of(collection.parameters)
         verifier = Verifier(collection, StoredContents(collection), sketcher, 1)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roughly import _core
+from tests import core
 
 pytestmark = pytest.mark.core
 
@@ -116,6 +117,43 @@ def test_what_json_refuses_is_refused(data: bytes) -> None:
     for line, wrong, fields in read(data):
         assert wrong == (not is_object(line)), line
         assert not wrong or fields == [(MISSING, b"")] * len(FIELDS)
+
+
+# Escapes of every kind, runs of backslashes, and what must end the reading, with blocks of plain
+# bytes between them: so that everything comes to stand at every place of a vector.
+long_pieces = st.sampled_from(
+    [
+        *(rf"\{c}" for c in '"\\/bfnrt'),
+        r"\u00e9",
+        r"\ud83d\ude00",
+        r"\x",
+        r"\é",
+        "é",
+        '"',
+        "\\",
+        "a",
+    ]
+) | st.integers(1, 70).map(lambda n: "plain text"[: n % 10] + "b" * n)
+
+
+@given(st.lists(long_pieces, max_size=24).map("".join), st.integers(0, 64))
+@example("a" * 63 + r"\n" + "b" * 70, 0)
+@example("a" * 62 + r"\\" + "b" * 70, 0)
+@example("a" * 63 + r"\u0041" + "b" * 70, 0)
+@example("\\" + r"\ud83d\ude00" * 12, 0)
+@example(r"\\" * 40 + '"', 1)
+@example(r"\\" * 40 + r"\x", 1)
+def test_long_strings(inside: str, before: int) -> None:
+    line = (" " * before + '{"text":"' + inside + '"}').encode()
+    found = [
+        (columns.error.tolist(), columns.column(0)[2].tolist(), columns.column(0)[1].tobytes())
+        for columns in (_core.jsonl_columns(line, ["text"], simd=level) for level in core.LEVELS)
+    ]
+    kind, text = expected_field({}, "text")
+    if is_object(line):
+        kind, text = expected_field(json.loads(line, strict=False), "text")
+    wanted = ([int(not is_object(line))], [kind], text)
+    assert found == [wanted] * len(found)
 
 
 def test_lines() -> None:

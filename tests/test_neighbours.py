@@ -29,7 +29,7 @@ from tests.optional import FULL
 
 pytestmark = pytest.mark.core
 
-Row = tuple[int, int, int, int]
+Row = tuple[int, int, int, int, int]
 
 
 def texts(count: int, seed: int, large: bool = False) -> list[str]:
@@ -108,7 +108,7 @@ def expected(
             or (contained is not None and enough and Fraction(common, own) >= contained)
             or (contains is not None and enough_there and Fraction(common, others) >= contains)
         ):
-            found[row] = (common, sampled, own, others)
+            found[row] = (common, sampled, own, others, common)
     return found
 
 

@@ -302,7 +302,7 @@ def test_nothing_is_computed_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (comparison, comparison_page, reading_module):
         monkeypatch.setattr(module, "_core", Core())
     found = compare(a, b, w=2)
-    assert calls == {"fingerprints": 2, "token_spans": 2, "passages": 1}
+    assert calls == {"token_spans": 2, "passages": 1}
     calls.clear()
     page(found, a, b)
     assert calls == {"html_text": 2, "token_spans": 2, "common_tokens": 1}

@@ -148,7 +148,9 @@ DOCUMENTS = {
 
 @pytest.fixture(scope="module")
 def report() -> ClusterReport:
-    found = roughly.cluster([{"id": id, "text": text} for id, text in DOCUMENTS.items()])
+    found = roughly.cluster(
+        [{"id": id, "text": text} for id, text in DOCUMENTS.items()], sketcher=Sketcher(w=5)
+    )
     phases = [Phase("sketch", 2.0, 3.5, 1_500_000, 7), Phase("forest", 0.25, 0.5)]
     return gather(
         found,
@@ -168,7 +170,13 @@ def test_counts_by_hand(report: ClusterReport) -> None:
     assert (report.identical_clusters, report.identical_documents) == (1, 2)
     assert dict(report.kinds) == {"identical": 2, "lexical": 1, "near": 1}
     assert report.sizes == ((2, 1), (4, 1))
-    assert report.parameters == {"w": 5, "select": "adaptive:200", "bits": 64, "seed": 0}
+    assert report.parameters == {
+        "w": 5,
+        "words": 0,
+        "select": "adaptive:200",
+        "bits": 64,
+        "seed": 0,
+    }
 
 
 def test_pairs_by_hand(report: ClusterReport) -> None:
@@ -477,7 +485,9 @@ def test_unknown_columns_and_kinds_do_no_harm(report: ClusterReport) -> None:
         def at(self, threshold: Fraction, containment: None = None) -> "Grown":
             return Grown(self.found.at(threshold))
 
-    found = roughly.cluster([{"id": id, "text": text} for id, text in DOCUMENTS.items()])
+    found = roughly.cluster(
+        [{"id": id, "text": text} for id, text in DOCUMENTS.items()], sketcher=Sketcher(w=5)
+    )
     grown = gather(Grown(found))  # type: ignore[arg-type]
     assert (grown.pairs, grown.pairs_by_containment, grown.pairs_in_masses) == (5, 2, 3)
     # 0.5 is the lower edge of the sixth bin; 1 belongs to the last.

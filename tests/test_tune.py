@@ -26,6 +26,9 @@ Run = Callable[..., tuple[int, str, str]]
 # n / 100: each of these has the first n + 4 words of the source.
 PARTS = (100, 92, 91, 71, 52, 31, 22)
 
+# By shingles alone: what is expected is worked out of these.
+FIVE = roughly.Sketcher(w=5)
+
 
 def words(seed: int, count: int = 104) -> list[str]:
     stream = random.Random(seed)
@@ -49,7 +52,7 @@ def rows() -> list[dict[str, str]]:
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     def run(*words: object) -> tuple[int, str, str]:
         try:
-            status = main(["tune", *map(str, words)])
+            status = main(["tune", "-w", "5", *map(str, words)])
         except SystemExit as stopped:
             status = int(str(stopped.code))
         out, err = capsys.readouterr()
@@ -70,7 +73,7 @@ def docs(tmp_path: Path, rows: list[dict[str, str]]) -> Path:
 
 def test_levels(rows: list[dict[str, str]]) -> None:
     """A sketch of 200 has everything of these documents: estimates are exact."""
-    found = tune(open_documents(rows))
+    found = tune(open_documents(rows), sketcher=FIVE)
     at = {each.threshold: each for each in found.levels}
     assert (min(at), max(at), len(at)) == (0.2, 1.0, 17)
     # The copy that differs by a full stop is the same in canonical form, and so is `again`.
@@ -104,7 +107,7 @@ def test_thresholds() -> None:
 
 
 def test_examples(rows: list[dict[str, str]]) -> None:
-    found = tune(open_documents(rows), each=2)
+    found = tune(open_documents(rows), sketcher=FIVE, each=2)
     assert [each.threshold for each in found.examples] == [0.9, 0.9, 0.7, 0.5, 0.3, 0.2]
     seen = {each.a.id.strip("sourcepy"): each for each in found.examples}
     assert {int(part) for part in seen} == set(PARTS) - {100}
@@ -113,7 +116,7 @@ def test_examples(rows: list[dict[str, str]]) -> None:
         assert len(each.comparison.passages) == 1
         text = next(row["text"] for row in rows if row["id"] == f"copy{part}")
         assert text.startswith(each.shared.rstrip("…"))
-    assert not tune(open_documents(rows), each=0).examples
+    assert not tune(open_documents(rows), sketcher=FIVE, each=0).examples
 
 
 # --- samples --------------------------------------------------------------------------------------
@@ -122,14 +125,14 @@ def test_examples(rows: list[dict[str, str]]) -> None:
 def test_sample(rows: list[dict[str, str]]) -> None:
     """Labelled documents are always among those that are looked at."""
     labels = [LabelledPair("source92", "copy92", True, None)]
-    found = tune(open_documents(rows), most=5, labels=labels, draw=3)
+    found = tune(open_documents(rows), sketcher=FIVE, most=5, labels=labels, draw=3)
     assert found.sampled and found.of == 25 and 5 <= found.documents <= 7
     assert found.levels[0].pairs >= 1
     assert found.pair_scale == (25 / found.documents) ** 2
     assert found.points[0].true == 1
-    whole = tune(open_documents(rows), most=25)
+    whole = tune(open_documents(rows), sketcher=FIVE, most=25)
     assert not whole.sampled and whole.documents == 25
-    again = tune(open_documents(rows), most=5, labels=labels, draw=3)
+    again = tune(open_documents(rows), sketcher=FIVE, most=5, labels=labels, draw=3)
     assert [each.to_dict() for each in again.levels] == [each.to_dict() for each in found.levels]
 
 

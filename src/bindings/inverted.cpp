@@ -23,18 +23,18 @@ using Fraction = std::pair<uint64_t, uint64_t>;
 using Files = nb::typed<nb::list, BlockFile>;
 
 auto scatter_chunk(InputArray<uint64_t> values, InputArray<int64_t> offsets, uint32_t first_row,
-                   InputArray<uint8_t> left_out) {
+                   InputArray<uint8_t> left_out, InputArray<uint32_t> kept) {
     bool right = offsets.size() > 0 && offsets.data()[0] >= 0;
     const size_t rows = right ? offsets.size() - 1 : 0;
     for (size_t i = 0; right && i < rows; ++i) right = offsets.data()[i] <= offsets.data()[i + 1];
     right = right && static_cast<size_t>(offsets.data()[rows]) <= values.size() &&
-            (left_out.size() == 0 || left_out.size() == rows);
+            (left_out.size() == 0 || left_out.size() == rows) && kept.size() == rows;
     if (!right) throw std::invalid_argument("sketches: columns that do not belong together");
     Scattered made;
     {
         nb::gil_scoped_release release;
         made = scatter({values.data(), offsets.data(), nullptr}, rows, first_row,
-                       left_out.size() ? left_out.data() : nullptr);
+                       left_out.size() ? left_out.data() : nullptr, kept.data());
     }
     return std::tuple(to_array(std::move(made.keys)), to_array(std::move(made.rows)),
                       to_array(std::move(made.ends)));
@@ -177,7 +177,8 @@ class OwningIndex {
     auto neighbours(InputArray<uint64_t> values, InputArray<int64_t> offsets,
                     InputArray<uint32_t> size, InputArray<uint8_t> level, Fraction resemblance,
                     Fraction contained, Fraction contains, uint64_t least_contained,
-                    uint64_t smallest, InputArray<uint8_t> removed, size_t threads) const {
+                    uint64_t smallest, InputArray<uint8_t> removed, size_t threads,
+                    bool with_words) const {
         const size_t count = size.size();
         bool right = level.size() == count && offsets.size() == count + 1 &&
                      (removed.size() == 0 || removed.size() * 8 >= rows_);
@@ -191,8 +192,12 @@ class OwningIndex {
                                level.data()[i]});
         }
         if (!right) throw std::invalid_argument("queries: columns that do not belong together");
-        const NeighbourRule rule{ratio_argument(resemblance), ratio_argument(contained),
-                                 ratio_argument(contains), least_contained, smallest};
+        const NeighbourRule rule{ratio_argument(resemblance),
+                                 ratio_argument(contained),
+                                 ratio_argument(contains),
+                                 least_contained,
+                                 smallest,
+                                 with_words};
         std::vector<Neighbour> found;
         {
             nb::gil_scoped_release release;
@@ -259,8 +264,10 @@ void bind_inverted(nb::module_& module) {
             return std::pair(shape.bucket_bits, shape.value_bits);
         },
         "rows"_a, "postings"_a, "Bits of a bucket and of a value, for so many of them.");
-    module.def("scatter", &scatter_chunk, "values"_a, "offsets"_a, "first_row"_a, "left_out"_a,
-               "Postings of sketches by partition: keys, rows, where each partition ends.");
+    module.def(
+        "scatter", &scatter_chunk, "values"_a, "offsets"_a, "first_row"_a, "left_out"_a, "kept"_a,
+        "Postings of sketches by partition: keys, rows, where each partition ends. kept: of every "
+        "row its elements but words.");
     module.def("invert", &invert_runs, "shape"_a, "runs"_a, "first"_a, "last"_a, "first_unit"_a,
                "threads"_a, "Entries, bucket ends and lists of partitions from first to last.");
     nb::class_<OwningIndex>(module, "InvertedIndex", "For every element the rows that have it.")
@@ -274,9 +281,11 @@ void bind_inverted(nb::module_& module) {
              "least_met: of one of that level or a finer one, at this level.")
         .def("neighbours", &OwningIndex::neighbours, "values"_a, "offsets"_a, "size"_a, "level"_a,
              "resemblance"_a, "contained"_a, "contains"_a, "least_contained"_a, "smallest"_a,
-             "removed"_a, "threads"_a,
+             "removed"_a, "threads"_a, "with_words"_a = false,
              "Of queries all rows that reach a floor, a denominator of 0 for none: query, row, "
-             "common, sampled, elements of the query and of the row where they meet.")
+             "common, sampled, elements of the query and of the row where they meet. Words of rows "
+             "count "
+             "if queries have them.")
         .def("count", &OwningIndex::count, "elements"_a,
              "For each element how many rows have it, copies not counted.")
         .def("sketch", &OwningIndex::sketch, "row"_a, "The elements of a row's sketch.");

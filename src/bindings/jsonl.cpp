@@ -57,13 +57,14 @@ void bind_jsonl(nb::module_& module) {
     module.def(
         "jsonl_columns",
         [](const nb::bytes& data, const std::vector<std::string>& fields,
-           std::optional<size_t> size) {
+           const std::optional<size_t>& size, const std::string& simd) {
             const std::vector<std::string_view> names(fields.begin(), fields.end());
-            const size_t read = std::min(size.value_or(data.size()), data.size());
+            const size_t read = size ? std::min(*size, data.size()) : data.size();
+            const Simd level = simd_argument(simd);
             nb::gil_scoped_release release;
-            return read_jsonl({data.c_str(), read}, names);
+            return read_jsonl({data.c_str(), read}, names, level);
         },
-        "data"_a, "fields"_a, "size"_a = nb::none(),
+        "data"_a, "fields"_a, "size"_a = nb::none(), "simd"_a = "",
         "The named fields of the JSON objects in `data`, or in its first `size` bytes, one a "
         "line.");
 }

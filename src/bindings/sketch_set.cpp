@@ -93,8 +93,9 @@ class OwningSketchSet {
 
     OwningSketchSet(std::vector<Chunk> chunks, size_t chunk_rows, InputArray<uint32_t> rows,
                     InputArray<uint32_t> size, InputArray<uint8_t> level, uint64_t smallest,
-                    std::vector<std::pair<int, int64_t>> files)
+                    std::vector<std::pair<int, int64_t>> files, bool words, bool shingles_only)
         : chunks_(std::move(chunks)),
+          words_(words),
           rows_(rows),
           size_(size),
           level_(level),
@@ -124,6 +125,7 @@ class OwningSketchSet {
                 rows.data(), rows.size(),
                 size.data(), level.data(),
                 smallest,    reader_.size() ? &reader_ : nullptr};
+        set_.shingles_only = words && shingles_only;
         if (!std::is_sorted(rows.data(), rows.data() + rows.size())) {
             visits_.resize(rows.size());
             std::iota(visits_.begin(), visits_.end(), uint32_t{0});
@@ -137,12 +139,25 @@ class OwningSketchSet {
 
     const SketchSet& set() const { return set_; }
 
+    // The set as a measure sees it: words do not count for containment.
+    SketchSet set_for(Measure measure) const {
+        SketchSet seen = set_;
+        if (measure == Measure::containment || measure == Measure::contained)
+            seen.shingles_only = words_;
+        return seen;
+    }
+
     bool reads_files() const { return reader_.size() != 0; }
 
     const SketchSet& counted() const {
         if (frequencies_.size() != views_.size())
             throw std::invalid_argument("frequencies: not counted yet");
         return set_;
+    }
+
+    SketchSet counted_for(Measure measure) const {
+        counted();
+        return set_for(measure);
     }
 
     void use_frequencies(std::vector<InputArray<uint8_t>> frequencies) {
@@ -189,6 +204,7 @@ class OwningSketchSet {
 
    private:
     std::vector<Chunk> chunks_;
+    bool words_;
     InputArray<uint32_t> rows_, size_;
     InputArray<uint8_t> level_;
     FileReader reader_;
@@ -272,7 +288,7 @@ std::pair<Table<uint64_t>, Array<uint64_t>> postings(const OwningSketchSet& self
                                                      size_t threads, OutputArray<uint32_t> counts,
                                                      OutputArray<uint32_t> bounds,
                                                      SignatureTable<uint64_t> signatures) {
-    const SketchSet& set = self.counted();
+    const SketchSet set = self.counted_for(measure_argument(measure));
     const JoinRule rule = join_rule(set, measure, floor);
     if (counts.size() != set.count || bounds.size() != set.count || begin > end ||
         end > set.count || level > 63)
@@ -300,7 +316,7 @@ class OwningLevelIndex {
                      SignatureTable<const uint64_t> signatures, InputArray<uint32_t> hubs,
                      InputArray<uint32_t> groups, size_t least_contained, size_t first_bucket,
                      size_t last_bucket, size_t threads)
-        : sketches_(sketches.counted()),
+        : sketches_(sketches.counted_for(measure_argument(measure))),
           counts_(counts),
           signatures_(signatures),
           hubs_(hubs),
@@ -442,7 +458,9 @@ class OwningPartnerFinder {
    public:
     OwningPartnerFinder(const OwningSketchSet& sketches, std::string_view measure, Fraction floor,
                         InputArray<uint32_t> documents, InputArray<uint8_t> marks)
-        : sketches_(sketches.set()), documents_(documents), marks_(marks) {
+        : sketches_(sketches.set_for(measure_argument(measure))),
+          documents_(documents),
+          marks_(marks) {
         const JoinRule rule = join_rule(sketches_, measure, floor);
         bool right = marks.size() == sketches_.count;
         for (size_t i = 0; right && i < documents.size(); ++i)
@@ -478,7 +496,7 @@ auto measure_pairs(const OwningSketchSet& self, std::string_view name, PairTable
     std::vector<Pair> pairs = self.checked(table);
     {
         nb::gil_scoped_release release;
-        measure(self.set(), kind, threads, pairs);
+        measure(self.set_for(kind), kind, threads, pairs);
     }
     return to_table<uint32_t, 4>(std::move(pairs));
 }
@@ -492,13 +510,16 @@ void bind_sketch_set(nb::module_& module) {
                                 "Sketches in chunks, and those of them that take part in a join.")
         .def(nb::init<std::vector<OwningSketchSet::Chunk>, size_t, InputArray<uint32_t>,
                       InputArray<uint32_t>, InputArray<uint8_t>, uint64_t,
-                      std::vector<std::pair<int, int64_t>>>(),
+                      std::vector<std::pair<int, int64_t>>, bool, bool>(),
              "chunks"_a, "chunk_rows"_a, "rows"_a, "size"_a, "level"_a, "smallest"_a,
-             "files"_a = std::vector<std::pair<int, int64_t>>(),
+             "files"_a = std::vector<std::pair<int, int64_t>>(), "words"_a = false,
+             "shingles_only"_a = false,
              "chunks: (values, offsets) of chunk_rows rows each; rows: those that take part, in "
              "document order; size, level: of all rows; smallest: the K of min:K, else 0; files: "
              "open "
-             "file, which is closed in the end, and first byte of every chunk's values.")
+             "file, which is closed in the end, and first byte of every chunk's values; words: "
+             "whether short documents have words, which count for resemblance unless "
+             "shingles_only.")
         .def_prop_ro("reads_files", &OwningSketchSet::reads_files,
                      "Whether single sketches are read from their files, and not used in place.")
         .def("elements", &elements, "Elements of all documents that take part.")
@@ -549,12 +570,13 @@ void bind_sketch_set(nb::module_& module) {
         .def(
             "__init__",
             [](Masses* self, const OwningSketchSet& sketches, uint8_t least_frequency, size_t keys,
-               size_t heads) {
+               size_t heads, bool signatures) {
                 if (least_frequency < 1 || keys < 1 || heads < 1)
                     throw std::invalid_argument("mass rule: out of range: want at least 1");
-                new (self) Masses(sketches.counted(), {least_frequency, keys, heads});
+                new (self) Masses(sketches.counted(), {least_frequency, keys, heads}, signatures);
             },
-            nb::keep_alive<1, 2>(), "sketches"_a, "least_frequency"_a, "keys"_a, "heads"_a)
+            nb::keep_alive<1, 2>(), "sketches"_a, "least_frequency"_a, "keys"_a, "heads"_a,
+            "signatures"_a = false)
         .def("add", &Masses::add, nb::call_guard<nb::gil_scoped_release>(), "begin"_a, "end"_a,
              "threads"_a, "Takes the keys of documents from begin to end; all come in their order.")
         .def("find_hubs", &find_hubs, "threshold"_a, "begin"_a, "end"_a, "threads"_a, "hubs"_a,

@@ -67,7 +67,8 @@ void FingerprintSet::allocate(int log_slots) {
     std::memset(slots_.data(), 0, slot_count() * sizeof(uint64_t));
 }
 
-void FingerprintSet::clear(size_t expected) {
+void FingerprintSet::clear(size_t expected, int bits) {
+    bits_ = bits;
     count_ = 0;
     has_zero_ = false;
     spill_.clear();

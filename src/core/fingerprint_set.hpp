@@ -19,10 +19,10 @@ namespace roughly {
 
 class FingerprintSet {
    public:
-    FingerprintSet(int bits, Simd level) : bits_(bits), level_(level) {}
+    explicit FingerprintSet(Simd level) : level_(level) {}
 
-    // Empties the set, with room for about `expected` distinct fingerprints.
-    void clear(size_t expected);
+    // Empties the set, with room for about `expected` distinct fingerprints of so many bits.
+    void clear(size_t expected, int bits);
 
     void add(const uint64_t* fingerprints, size_t count);
 
@@ -39,7 +39,7 @@ class FingerprintSet {
     void add_displaced(uint64_t value);
     void grow(size_t more);
 
-    int bits_;
+    int bits_ = 64;
     Simd level_;
     int log_slots_ = 0;
     size_t count_ = 0;       // in the slots

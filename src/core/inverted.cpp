@@ -86,7 +86,7 @@ InvertedShape inverted_shape(uint64_t rows, uint64_t postings) {
 }
 
 Scattered scatter(const SketchChunk& chunk, size_t rows, uint32_t first_row,
-                  const uint8_t* left_out) {
+                  const uint8_t* left_out, const uint32_t* kept) {
     std::array<uint64_t, partitions> next{};
     const auto each = [&](auto&& take) {
         for (size_t row = 0; row < rows; ++row) {
@@ -109,7 +109,7 @@ Scattered scatter(const SketchChunk& chunk, size_t rows, uint32_t first_row,
     each([&](uint64_t key, size_t row) {
         const uint64_t place = next[partition_of(key)]++;
         made.keys[place] = key;
-        const bool small = chunk.offsets[row + 1] - chunk.offsets[row] < int64_t{least_large};
+        const bool small = kept[row] < least_large;
         made.rows[place] = (first_row + static_cast<uint32_t>(row)) | (small ? small_mark : 0);
     });
     return made;

@@ -42,7 +42,7 @@ struct InvertedShape {
     uint64_t value_in(uint64_t entry) const { return entry & ((uint64_t{1} << value_bits) - 1); }
 };
 
-// A document with fewer elements is small.
+// A document with fewer elements, but words, is small.
 inline constexpr size_t least_large = 64;
 inline constexpr uint32_t small_mark = uint32_t{1} << 31;
 
@@ -61,9 +61,9 @@ struct Scattered {
 };
 
 // The sketches of `rows` rows, the first of which is numbered `first_row`. Those for which `left
-// out` is not 0 (null for none) are.
+// out` is not 0 (null for none) are. `kept` has their elements but words, which say who is small.
 Scattered scatter(const SketchChunk& chunk, size_t rows, uint32_t first_row,
-                  const uint8_t* left_out);
+                  const uint8_t* left_out, const uint32_t* kept);
 
 // The same, wherever it lies.
 struct ScatteredView {

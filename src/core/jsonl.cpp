@@ -66,7 +66,7 @@ int hex_digit(char c) {
 // whether it was well-formed.
 class LineParser {
    public:
-    explicit LineParser(std::string_view data) : data_(data) {}
+    LineParser(std::string_view data, Simd level) : data_(data), level_(level) {}
 
     // Calls field(name) for every key, which returns the column that wants the value or nullptr.
     template <typename Field>
@@ -113,6 +113,9 @@ class LineParser {
     bool string(uint8_t*& out) {
         if (!take('"')) return false;
         for (;;) {
+#if defined(__x86_64__)
+            if (level_ == Simd::avx512) p_ = unescape_avx512(p_, end_, escapes.data(), out);
+#endif
             p_ = copy_plain(p_, end_, out);
             if (p_ == end_) return false;
             if (*p_ == '"') {
@@ -278,6 +281,7 @@ class LineParser {
     }
 
     const std::string_view data_;
+    const Simd level_;
     const char* p_ = nullptr;
     const char* end_ = nullptr;
     Buffer<uint8_t> passed_over_;  // where keys and unwanted strings are written
@@ -286,11 +290,12 @@ class LineParser {
 
 }  // namespace
 
-JsonlColumns read_jsonl(std::string_view data, std::span<const std::string_view> fields) {
+JsonlColumns read_jsonl(std::string_view data, std::span<const std::string_view> fields,
+                        Simd level) {
     JsonlColumns result;
     result.columns.resize(fields.size());
     const char* const end = data.data() + data.size();
-    LineParser parser(data);
+    LineParser parser(data, level);
     for (const char* begin = data.data(); begin < end;) {
         const char* line_end = find(begin, end, '\n');
         const char* first = begin;

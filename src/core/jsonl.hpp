@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "buffer.hpp"
+#include "simd.hpp"
 
 namespace roughly {
 
@@ -34,6 +35,14 @@ struct JsonlColumns {
     std::vector<JsonColumn> columns;  // in the order of the fields asked for
 };
 
-JsonlColumns read_jsonl(std::string_view data, std::span<const std::string_view> fields);
+JsonlColumns read_jsonl(std::string_view data, std::span<const std::string_view> fields,
+                        Simd level);
+
+// Copies the inside of a string from `p` on without its escapes, as far as whole blocks go, and
+// returns where it stopped: at the closing quote, at an escape that is not one letter, or before
+// anything else but never inside an escape. `escapes` has for 128 letters what they stand for
+// behind a backslash, 0 for none. May write 64 bytes from where `out` ends, but no more bytes than
+// there are up to `end`.
+const char* unescape_avx512(const char* p, const char* end, const uint8_t* escapes, uint8_t*& out);
 
 }  // namespace roughly

@@ -298,7 +298,7 @@ class Prober {
     const Lists& lists_;
     std::span<const uint32_t> groups_;
     MetDocuments met_;
-    Place own_place_, other_place_;
+    Place own_place_{1}, other_place_;
     // of the probing document
     uint32_t document_ = 0;
     uint32_t count_ = 0;

@@ -60,8 +60,13 @@ class Keys {
 template <typename Heads>
 class HubFinder {
    public:
-    HubFinder(const SketchSet& sketches, Ratio threshold, const MassRule& rule, const Heads& heads)
-        : sketches_(sketches), threshold_(threshold), rule_(rule), heads_(heads) {}
+    HubFinder(const SketchSet& sketches, Ratio threshold, const MassRule& rule, const Heads& heads,
+              std::span<const Signature> signatures)
+        : sketches_(sketches),
+          threshold_(threshold),
+          rule_(rule),
+          heads_(heads),
+          signatures_(signatures) {}
 
     // Among all heads, or those after the one that was its hub at a lower threshold.
     uint32_t find(uint32_t document, uint32_t after) {
@@ -105,6 +110,9 @@ class HubFinder {
             const size_t others_size = sketches_.elements(head).size();
             const size_t needed = join.needed(own.size(), others_size);
             if (std::min(own.size(), others_size) < needed) return false;
+            if (!signatures_.empty() && signatures_[document].most_common(
+                                            signatures_[head], own.size(), others_size) < needed)
+                return false;
             const Elements others = sketches_.fetch(head, other_.read);
             if (!std::exchange(has_table_, true)) table_.assign(own);
             const size_t common = table_.count_common(others, needed);
@@ -118,8 +126,9 @@ class HubFinder {
     Ratio threshold_;
     MassRule rule_;
     const Heads& heads_;
-    ElementTable table_;  // of the document, once it is needed
-    Place own_, other_;
+    std::span<const Signature> signatures_;  // of all documents, or none
+    ElementTable table_;                     // of the document, once it is needed
+    Place own_{1}, other_;
     bool has_table_ = false;
 };
 
@@ -176,10 +185,11 @@ class Masses::Heads {
     std::vector<Slot> slots_;
 };
 
-Masses::Masses(const SketchSet& sketches, const MassRule& rule)
+Masses::Masses(const SketchSet& sketches, const MassRule& rule, bool with_signatures)
     : sketches_(sketches),
       rule_{rule.least_frequency, std::min(rule.keys, most_keys), std::min(rule.heads, most_heads)},
-      heads_(std::make_unique<Heads>(rule_.heads)) {}
+      heads_(std::make_unique<Heads>(rule_.heads)),
+      signatures_(with_signatures ? sketches.count : 0) {}
 
 Masses::~Masses() = default;
 
@@ -190,8 +200,13 @@ void Masses::add(size_t begin, size_t end, size_t threads) {
     in_parallel(keys.size(), threads, [&] {
         return [&](size_t piece) {
             const size_t first = begin + piece * block;
-            for (size_t i = first; i < std::min(end, first + block); ++i)
-                keys[piece].emplace_back(sketches_, sketches_.visit(i), rule_);
+            for (size_t i = first; i < std::min(end, first + block); ++i) {
+                const size_t document = sketches_.visit(i);
+                keys[piece].emplace_back(sketches_, document, rule_);
+                if (signatures_.empty()) continue;
+                for (const uint64_t element : sketches_.elements(document))
+                    signatures_[document].add(element);
+            }
         };
     });
     size_t i = begin;
@@ -207,7 +222,7 @@ void Masses::find_hubs(Ratio threshold, size_t begin, size_t end, size_t threads
                        std::span<uint32_t> hubs) const {
     constexpr size_t block = 256;
     in_parallel((end - begin + block - 1) / block, threads, [&] {
-        return [&, finder = HubFinder<Heads>(sketches_, threshold, rule_, *heads_)](
+        return [&, finder = HubFinder<Heads>(sketches_, threshold, rule_, *heads_, signatures_)](
                    size_t piece) mutable {
             const size_t first = begin + piece * block;
             for (size_t i = first; i < std::min(end, first + block); ++i) {

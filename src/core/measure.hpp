@@ -17,8 +17,10 @@ enum class Measure { resemblance, containment, contained, agreement };
 
 // Where a worker puts a sketch that cannot be used in place.
 struct Place {
+    explicit Place(size_t slots = size_t{1} << 12) : read(slots) {}
+
     SketchBuffer read;
-    std::vector<uint64_t> reduced;
+    std::vector<uint64_t> reduced{};
 };
 
 // The elements of a sketch at a level no finer than its own: in place, or in `place`.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 #include <utility>
 
 #include "measure.hpp"
@@ -115,10 +116,15 @@ class NeighbourProbe::Work {
         for (size_t level = query_.level; level <= last_level_; ++level) {
             needed_[level] = needed_at(level);
             const uint64_t of_small = needed_with(elements_at_[level], 1, 1);
-            if (index_.has_small && of_small < least_large) of_small_[level] = of_small;
+            if (index_.has_small && of_small < most_in_small()) of_small_[level] = of_small;
             const uint64_t needed = std::min(needed_[level], of_small_[level]);
             if (needed != no_limit) may_skip_[level] = needed - 1 - (needed - 1) / seen_share;
         }
+    }
+
+    // Small documents have fewer elements, words included where these count.
+    uint64_t most_in_small() const {
+        return least_large + (rule_.with_words ? std::numeric_limits<uint8_t>::max() : 0);
     }
 
     uint64_t needed_at(size_t level) const {
@@ -355,7 +361,7 @@ class NeighbourProbe::Work {
         const uint64_t own = elements_at_[meeting(record)];
         const uint32_t others = elements_of(record);
         const bool known = others != unknown;
-        common = std::min<uint64_t>({common, own, known ? others : record.kept});
+        common = std::min<uint64_t>({common, own, known ? others : elements_in(record)});
         if (asked(rule_.resemblance) && common >= resembling(own, known ? others : 0)) return true;
         if (asked(rule_.contained) && enough(own, query_.size) &&
             reaches(common, own, rule_.contained))
@@ -368,10 +374,15 @@ class NeighbourProbe::Work {
 
     // How many elements a document has where it meets the query.
     uint32_t elements_of(const RowRecord& record) const {
-        if (record.level >= query_.level) return record.kept;
+        if (record.level >= query_.level) return elements_in(record);
+        if (rule_.with_words && record.words) return unknown;
         const size_t above = query_.level - size_t{1} - record.level;
         if (above >= RowRecord::coarser_levels) return unknown;
         return record.coarser[above] == uint16_t(-1) ? unknown : record.coarser[above];
+    }
+
+    uint32_t elements_in(const RowRecord& record) const {
+        return record.kept + (rule_.with_words ? record.words : 0u);
     }
 
     // If there are few candidates, their sketches tell everything.
@@ -474,8 +485,10 @@ class NeighbourProbe::Work {
         if (neighbour.of_found == unknown) {
             index_.source.sketch(candidate.row, sketch_);
             const uint64_t mask = (uint64_t{1} << level) - 1;
+            const Elements seen =
+                rule_.with_words || !record.words ? sketch_ : shingles_in(sketch_);
             neighbour.of_found = static_cast<uint32_t>(std::count_if(
-                sketch_.begin(), sketch_.end(), [&](uint64_t each) { return !(each & mask); }));
+                seen.begin(), seen.end(), [&](uint64_t each) { return !(each & mask); }));
         }
         neighbour.sampled = neighbour.of_query + neighbour.of_found - neighbour.common;
         if (rule_.smallest && neighbour.sampled > rule_.smallest) among_smallest(neighbour, record);

@@ -28,12 +28,12 @@ struct RowRecord {
     static constexpr size_t coarser_levels = 9;
 
     uint32_t size;    // distinct shingles
-    uint32_t kept;    // elements of its sketch
+    uint32_t kept;    // elements of its sketch, but words
     uint32_t copies;  // rows with the same sketch that are not in the lists: the word of the file
                       // of copies where their number stands, then they; 0 for none
     uint8_t level;
-    uint8_t none;
-    uint16_t coarser[coarser_levels];  // elements at the levels above its own; 2^16 - 1: or more
+    uint8_t words;                     // of a short document, in its sketch
+    uint16_t coarser[coarser_levels];  // as kept, at the levels above its own; 2^16 - 1: or more
 };
 static_assert(sizeof(RowRecord) == 32);
 
@@ -56,6 +56,7 @@ struct NeighbourRule {
     uint64_t least_contained;  // elements without which nothing is called contained, unless they
                                // are all there are
     uint64_t smallest;         // the K of min:K sketches, else 0
+    bool with_words;           // whether the queries have words: those of documents count as well
 };
 
 struct InvertedIndex {

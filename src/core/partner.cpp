@@ -122,7 +122,7 @@ class Comparer {
     const Holders& holders_;
     std::vector<uint32_t> common_;  // with each of them
     std::vector<uint32_t> met_;
-    Place own_, other_;
+    Place own_{1}, other_;
 };
 
 }  // namespace

@@ -60,7 +60,7 @@ class Shingler {
         return tokens >= width_ ? tokens - width_ + 1 : tokens ? 1 : 0;
     }
 
-    // Calls take(const uint64_t* fingerprints, size_t count) for successive chunks.
+    // Calls take(uint64_t* fingerprints, size_t count) for successive chunks, which it may change.
     template <typename Take>
     void fingerprints(const Tokens& tokens, Take&& take) {
         const auto hash = [&](size_t first, size_t last, uint64_t* out) {
@@ -88,7 +88,7 @@ class Shingler {
         if (tokens < width_) {
             if (tokens == 0) return;
             hash(0, tokens, hashes_.data());
-            const uint64_t fingerprint = short_fingerprint(tokens);
+            uint64_t fingerprint = short_fingerprint(tokens);
             take(&fingerprint, size_t{1});
             return;
         }
@@ -99,7 +99,7 @@ class Shingler {
             const size_t count = tokens - done < chunk_ ? tokens - done : chunk_;
             hash(done, done + count, hashes_.data() + carried);
             fingerprint_chunk(count);
-            take(static_cast<const uint64_t*>(fingerprints_.data()), count);
+            take(fingerprints_.data(), count);
             for (size_t i = 0; i < carried; ++i) hashes_[i] = hashes_[count + i];
             done += count;
         }

@@ -36,7 +36,7 @@ class Worker {
         : parameters_(parameters),
           level_(level),
           terms_(keys, parameters.stop_words, parameters.stem),
-          set_(64, level),
+          set_(level),
           counter_(level),
           weighted_(level) {
         for (size_t width = parameters.first_width; width <= parameters.last_width; ++width)
@@ -99,7 +99,7 @@ class Worker {
     }
 
     void append_distinct(Sequence<uint64_t>& out) {
-        set_.clear(term_count_ * shinglers_.size());
+        set_.clear(term_count_ * shinglers_.size(), 64);
         each_feature([&](const uint64_t* values, size_t count) { set_.add(values, count); });
         set_.size();
         set_.append_multiples(1, no_limit, out);

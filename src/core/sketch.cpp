@@ -12,6 +12,7 @@
 #include "fingerprint_set.hpp"
 #include "html.hpp"
 #include "parallel.hpp"
+#include "sketch_set.hpp"
 
 namespace roughly {
 
@@ -43,7 +44,8 @@ class Worker {
           keys_(keys),
           level_(level),
           shingler_(parameters.width, parameters.bits, keys, level),
-          set_(parameters.bits, level) {}
+          word_shingler_(1, parameters.bits, keys, level),
+          set_(level) {}
 
     void sketch(const DocumentView& document, bool html, SketchColumns& out) {
         const uint8_t* text = document.data;
@@ -106,8 +108,15 @@ class Worker {
         const bool minima = parameters_.select == Select::perm;
         if (minima) minima_.assign(parameters_.parameter, std::numeric_limits<uint64_t>::max());
         const auto lower = lower_minima(level_);
-        set_.clear(shingler_.shingle_count(tokens_.count));
-        shingler_.fingerprints(tokens_, [&](const uint64_t* fingerprints, size_t count) {
+        const bool short_document = tokens_.count < parameters_.words;
+        const size_t shingles = shingler_.shingle_count(tokens_.count);
+        if (short_document)
+            set_.clear(shingles + tokens_.count, 64);
+        else
+            set_.clear(shingles, parameters_.words ? 63 : parameters_.bits);
+        shingler_.fingerprints(tokens_, [&](uint64_t* fingerprints, size_t count) {
+            if (parameters_.words)
+                for (size_t i = 0; i < count; ++i) fingerprints[i] &= ~word_mark;
             set_.add(fingerprints, count);
             if (minima)
                 lower(fingerprints, count, keys_.minima_xor.data(), keys_.minima_multiply.data(),
@@ -117,6 +126,7 @@ class Worker {
         const uint8_t level = parameters_.select == Select::adaptive
                                   ? adaptive_level(parameters_.parameter, size)
                                   : uint8_t{0};
+        if (short_document) add_words();
         const size_t first = out.values.size();
         append_selected(size, level, out.values);
         out.sketch.push_back(hash_bytes(level_,
@@ -126,6 +136,22 @@ class Worker {
         out.size.push_back(static_cast<uint32_t>(size));
         out.tokens.push_back(static_cast<uint32_t>(tokens_.count));
         out.level.push_back(level);
+    }
+
+    // All words of a document of half of `words` tokens or fewer; from there on ever fewer of them,
+    // the same ones in every document of that length.
+    void add_words() {
+        const size_t half = parameters_.words - parameters_.words / 2;
+        const uint64_t bound = uint64_t{parameters_.words - tokens_.count} << 32;
+        word_shingler_.fingerprints(tokens_, [&](uint64_t* fingerprints, size_t count) {
+            size_t kept = 0;
+            for (size_t i = 0; i < count; ++i) {
+                const uint64_t word = fingerprints[i] | word_mark;
+                if ((mixed(word) >> 32) * half < bound) fingerprints[kept++] = word;
+            }
+            set_.add(fingerprints, kept);
+        });
+        set_.size();
     }
 
     void append_selected(size_t size, uint8_t level, Sequence<uint64_t>& out) {
@@ -145,7 +171,7 @@ class Worker {
     const SketchParameters& parameters_;
     const Keys& keys_;
     Simd level_;
-    Shingler shingler_;
+    Shingler shingler_, word_shingler_;
     FingerprintSet set_;
     HtmlText html_text_;
     Tokens tokens_;
@@ -208,6 +234,10 @@ void SketchParameters::check() const {
     if (select == Select::perm && parameter > 1000000)
         refuse("select: too many permutations: " + std::to_string(parameter) +
                ", want at most 1000000");
+    if (words && (bits != 64 || words > 256 ||
+                  !(select == Select::all || (select == Select::adaptive && words <= parameter))))
+        refuse("words: out of range: " + std::to_string(words) +
+               ", want at most 256 and the T of adaptive:T, 64 bits, and all or adaptive:T");
 }
 
 SketchColumns sketch_batch(std::span<const DocumentView> documents,

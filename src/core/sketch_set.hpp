@@ -15,6 +15,17 @@ namespace roughly {
 
 using Elements = std::span<const uint64_t>;
 
+// The highest bit marks the words of a short document in its sketch (docs/algorithm.md, section 4),
+// which therefore come last; where sketches have none it means nothing.
+inline constexpr uint64_t word_mark = uint64_t{1} << 63;
+
+// The elements without the words among them.
+inline Elements shingles_in(Elements elements) {
+    if (elements.empty() || !(elements.back() & word_mark)) return elements;
+    const auto first = std::lower_bound(elements.begin(), elements.end(), word_mark);
+    return elements.first(static_cast<size_t>(first - elements.begin()));
+}
+
 // Sketches of consecutive rows.
 struct SketchChunk {
     const uint64_t* values;
@@ -35,13 +46,14 @@ class SketchReader {
 // with its neighbours too.
 class SketchBuffer {
    public:
-    SketchBuffer() : slots_(size_t{1} << bits) {}
+    // A worker that never comes back to another row than the last needs one slot.
+    explicit SketchBuffer(size_t slots = size_t{1} << 12) : slots_(std::bit_ceil(slots)) {}
 
     // What `read` (a function that fills a vector) makes for a row, or made the last time. Valid
     // until another row is asked for.
     template <typename Read>
     Elements get(uint32_t row, Read&& read) {
-        Slot& slot = slots_[row & ((size_t{1} << bits) - 1)];
+        Slot& slot = slots_[row & (slots_.size() - 1)];
         if (slot.row != row || !slot.filled) {
             slot.filled = false;
             read(slot.elements);
@@ -52,8 +64,6 @@ class SketchBuffer {
     }
 
    private:
-    static constexpr int bits = 12;
-
     struct Slot {
         uint32_t row = 0;
         bool filled = false;
@@ -84,6 +94,7 @@ struct SketchSet {
     const SketchReader* reader = nullptr;
     const uint32_t* visits = nullptr;  // documents in the order of their rows; null: they are in it
     PairCondition condition{};
+    bool shingles_only = false;  // whether words are left out, as for containment
 
     // Whoever goes through all documents takes this one as the i-th: those that lie together follow
     // each other, so that few pages of a file are in use at a time.
@@ -93,7 +104,8 @@ struct SketchSet {
         const size_t row = rows[document];
         const SketchChunk& chunk = chunks[row >> chunk_bits];
         const int64_t* offset = chunk.offsets + (row & ((size_t{1} << chunk_bits) - 1));
-        return {chunk.values + offset[0], static_cast<size_t>(offset[1] - offset[0])};
+        const Elements all{chunk.values + offset[0], static_cast<size_t>(offset[1] - offset[0])};
+        return shingles_only ? shingles_in(all) : all;
     }
 
     // The same for a document that is wanted by itself: in place, or read into `buffer`.

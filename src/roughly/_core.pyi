@@ -75,9 +75,9 @@ class SketchColumns:
     def sketch(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)]:
         """Hash of the sketch, high and low half."""
 
-def sketch_batch(source: object, w: int, bits: int, select: str, parameter: int, seed: int, content_type: str, threads: int, simd: str = '', html: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> SketchColumns:
+def sketch_batch(source: object, w: int, bits: int, select: str, parameter: int, seed: int, content_type: str, threads: int, simd: str = '', html: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, words: int = 0) -> SketchColumns:
     """
-    Sketches of a list of bytes or an Arrow array of strings or binary. `html` says of every document whether it is HTML, instead of the content type.
+    Sketches of a list of bytes or an Arrow array of strings or binary. `html` says of every document whether it is HTML, instead of the content type; documents of fewer tokens than `words` have single words too.
     """
 
 def sketch_features(source: object, w: int, bits: int, select: str, parameter: int, seed: int, simd: str = '') -> SketchColumns:
@@ -134,9 +134,9 @@ def stars(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C
 class SketchSet:
     """Sketches in chunks, and those of them that take part in a join."""
 
-    def __init__(self, chunks: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], chunk_rows: int, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], smallest: int, files: Sequence[tuple[int, int]] = []) -> None:
+    def __init__(self, chunks: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], chunk_rows: int, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], smallest: int, files: Sequence[tuple[int, int]] = [], words: bool = False, shingles_only: bool = False) -> None:
         """
-        chunks: (values, offsets) of chunk_rows rows each; rows: those that take part, in document order; size, level: of all rows; smallest: the K of min:K, else 0; files: open file, which is closed in the end, and first byte of every chunk's values.
+        chunks: (values, offsets) of chunk_rows rows each; rows: those that take part, in document order; size, level: of all rows; smallest: the K of min:K, else 0; files: open file, which is closed in the end, and first byte of every chunk's values; words: whether short documents have words, which count for resemblance unless shingles_only.
         """
 
     @property
@@ -203,7 +203,7 @@ class FrequencyTable:
 class Masses:
     """Where very many documents all resemble one another."""
 
-    def __init__(self, sketches: SketchSet, least_frequency: int, keys: int, heads: int) -> None: ...
+    def __init__(self, sketches: SketchSet, least_frequency: int, keys: int, heads: int, signatures: bool = False) -> None: ...
 
     def add(self, begin: int, end: int, threads: int) -> None:
         """
@@ -274,7 +274,7 @@ class JsonlColumns:
         Offsets, data and kind (0 missing, 1 string, 2 null, 3 number or boolean, 4 nested) of a field.
         """
 
-def jsonl_columns(data: bytes, fields: Sequence[str], size: int | None = None) -> JsonlColumns:
+def jsonl_columns(data: bytes, fields: Sequence[str], size: int | None = None, simd: str = '') -> JsonlColumns:
     """
     The named fields of the JSON objects in `data`, or in its first `size` bytes, one a line.
     """
@@ -349,9 +349,9 @@ class BlockFile:
 def inverted_shape(rows: int, postings: int) -> tuple[int, int]:
     """Bits of a bucket and of a value, for so many of them."""
 
-def scatter(values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_row: int, left_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
+def scatter(values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_row: int, left_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], kept: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
     """
-    Postings of sketches by partition: keys, rows, where each partition ends.
+    Postings of sketches by partition: keys, rows, where each partition ends. kept: of every row its elements but words.
     """
 
 def invert(shape: tuple[int, int], runs: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], first: int, last: int, first_unit: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]]:
@@ -365,9 +365,9 @@ class InvertedIndex:
         files: directory, entries, lists, rows, copies; open_part: number of a part -> (file, first byte of the elements, first byte of the offsets) of its sketches; least_kept: by level, the fewest elements of a document there that is not small; least_met: of one of that level or a finer one, at this level.
         """
 
-    def neighbours(self, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], resemblance: tuple[int, int], contained: tuple[int, int], contains: tuple[int, int], least_contained: int, smallest: int, removed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
+    def neighbours(self, values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], resemblance: tuple[int, int], contained: tuple[int, int], contains: tuple[int, int], least_contained: int, smallest: int, removed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, with_words: bool = False) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
         """
-        Of queries all rows that reach a floor, a denominator of 0 for none: query, row, common, sampled, elements of the query and of the row where they meet.
+        Of queries all rows that reach a floor, a denominator of 0 for none: query, row, common, sampled, elements of the query and of the row where they meet. Words of rows count if queries have them.
         """
 
     def count(self, elements: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:

@@ -1,9 +1,10 @@
 """Two documents compared exactly: resemblance, containment, and the passages they share.
 
-The measures are those of the 1997 paper on the documents' shingle sets; estimates from sketches
-stand beside them for comparison. A shingle is told from another by its 64-bit fingerprint
-(docs/algorithm.md, section 3, bounds the chance of an error); passages are verified token by token.
-Nothing here keeps state; every function may be called from any thread.
+The measures are those of the 1997 paper on the documents' shingle sets, to which the resemblance of
+short documents adds their words; estimates from sketches stand beside them for comparison. A
+shingle is told from another by its 64-bit fingerprint (docs/algorithm.md, section 3, bounds the
+chance of an error); passages are verified token by token. Nothing here keeps state; every function
+may be called from any thread.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from roughly import _core
 from roughly.documents.file import Document, document, is_html
 from roughly.errors import ParameterError
-from roughly.parameters import LARGEST_WIDTH, check_integer
+from roughly.parameters import WIDTH
 from roughly.sketcher import Sketcher
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from roughly.estimate import Estimate
+    from roughly.sketch import Sketch
 
 Kind = Literal["identical", "lexical", "shingle", "near", "contains", "contained", "empty"]
 
@@ -30,8 +32,7 @@ Kind = Literal["identical", "lexical", "shingle", "near", "contains", "contained
 NEAR = 0.5
 CONTAINED = 0.8
 
-# The keys of the exact measures; nobody sees these fingerprints, so any fixed seed will do.
-_SEED = 0
+Counts = tuple[int, int, int]  # distinct ones of both, of a, of b
 
 
 class Passage(NamedTuple):
@@ -103,16 +104,22 @@ class Comparison:
     """Two documents, A and B, side by side."""
 
     w: int  # tokens in a shingle
+    words: int  # documents of fewer tokens have words beside shingles, for their resemblance
     resemblance: float  # exact, as are the next two
     containment_ab: float  # the share of A's shingles that B has
     containment_ba: float
     kind: Kind | None  # None below NEAR and CONTAINED
-    common: int  # shingles of both
+    common: int  # shingles of both, and words if they are short
     union: int
     a: Side
     b: Side
     passages: list[Passage]  # ordered by position in A
     estimate: Estimates
+
+    @property
+    def evidence_width(self) -> int:
+        """Tokens that a passage has at least: one where every word of both documents counts."""
+        return _evidence_width(self.w, self.words, self.a.tokens, self.b.tokens)
 
     def to_dict(self) -> dict[str, Any]:
         """What `roughly compare --json` prints."""
@@ -124,6 +131,7 @@ class Comparison:
             "common": self.common,
             "union": self.union,
             "w": self.w,
+            "words": self.words,
             "a": self.a.to_dict(),
             "b": self.b.to_dict(),
             "estimate": self.estimate.to_dict(),
@@ -132,43 +140,57 @@ class Comparison:
 
 
 def resemblance(
-    a: str | bytes | Document, b: str | bytes | Document, w: int = 5, content_type: str = "auto"
+    a: str | bytes | Document,
+    b: str | bytes | Document,
+    w: int | None = None,
+    content_type: str = "auto",
+    words: int | None = None,
 ) -> float:
     """The share of the two documents' shingles that are in both: 0.0 to 1.0, exact.
 
+    `w` and `words` are those of a Sketcher: of documents of fewer than 200 tokens single words
+    count as well, unless `w` is given.
     Text (str) is taken as it is, bytes are decoded; both count as HTML if they look like it, unless
     `content_type` says. Two documents without a token resemble at 1.0, one alone at 0.0.
     """
-    return _resemblance(*_counts(*_given(a, b, w, content_type)))
+    first, second = _document(a, "a", content_type), _document(b, "b", content_type)
+    near, _ = _counts(first, second, Sketcher(w, "all", words=words))
+    return _resemblance(*near)
 
 
 def containment(
-    a: str | bytes | Document, b: str | bytes | Document, w: int = 5, content_type: str = "auto"
+    a: str | bytes | Document, b: str | bytes | Document, w: int = WIDTH, content_type: str = "auto"
 ) -> float:
     """The share of a's shingles that are in b: 0.0 to 1.0, exact. See `resemblance`."""
-    return _containment(*_counts(*_given(a, b, w, content_type)))
+    first, second = _document(a, "a", content_type), _document(b, "b", content_type)
+    _, inside = _counts(first, second, Sketcher(w, "all", words=0))
+    return _containment(*inside)
 
 
 def compare(
     a: str | bytes | Document,
     b: str | bytes | Document,
-    w: int = 5,
+    w: int | None = None,
     content_type: str = "auto",
     sketcher: Sketcher | None = None,
 ) -> Comparison:
     """Everything `roughly compare` says about two documents. `sketcher` makes the sketches for the
-    estimates, adaptive:200 unless given; its width then is the width of everything."""
+    estimates, adaptive:200 unless given; its width and its words then are those of everything."""
     if sketcher is None:
-        sketcher = Sketcher(w=w, select="adaptive:200")
+        sketcher = Sketcher(w, "adaptive:200")
     w = sketcher.w
     first, second = _document(a, "a", content_type), _document(b, "b", content_type)
-    common, size_a, size_b = _counts(first, second, w)
+    # The seed chooses the words of documents of middle length.
+    whole = Sketcher(w, "all", sketcher.seed, words=sketcher.words)
+    near, inside = _counts(first, second, whole)
     spans_a = _core.token_spans(first.text_utf8, first.html)
     spans_b = _core.token_spans(second.text_utf8, second.html)
-    passages = _passages(first, second, spans_a, spans_b, w)
-    resembles = _resemblance(common, size_a, size_b)
-    contained_ab = _containment(common, size_a, size_b)
-    contained_ba = _containment(common, size_b, size_a)
+    width = _evidence_width(w, sketcher.words, len(spans_a), len(spans_b))
+    passages = _passages(first, second, spans_a, spans_b, width)
+    resembles = _resemblance(*near)
+    shared, size_a, size_b = inside
+    contained_ab = _containment(shared, size_a, size_b)
+    contained_ba = _containment(shared, size_b, size_a)
     if first.data == second.data:
         kind: Kind | None = "identical"
     elif size_a == size_b == 0:
@@ -180,17 +202,22 @@ def compare(
         kind = _kind(resembles, contained_ab, contained_ba)
     return Comparison(
         w=w,
+        words=sketcher.words,
         resemblance=resembles,
         containment_ab=contained_ab,
         containment_ba=contained_ba,
         kind=kind,
-        common=common,
-        union=size_a + size_b - common,
+        common=near[0],
+        union=near[1] + near[2] - near[0],
         a=_side(first, len(spans_a), size_a),
         b=_side(second, len(spans_b), size_b),
         passages=passages,
         estimate=_estimates(sketcher, first, second),
     )
+
+
+def _evidence_width(w: int, words: int, tokens_a: int, tokens_b: int) -> int:
+    return 1 if 2 * max(tokens_a, tokens_b) <= words else w
 
 
 def _passages(
@@ -237,11 +264,7 @@ def _side(document: Document, tokens: int, shingles: int) -> Side:
 
 
 def _estimates(sketcher: Sketcher, a: Document, b: Document) -> Estimates:
-    # As str: bytes would be decoded once more, by what the page declares about itself.
-    text_a = a.text_utf8.decode("utf-8", "surrogatepass")
-    text_b = b.text_utf8.decode("utf-8", "surrogatepass")
-    sketch_a = sketcher.sketch(text_a, content_type="html" if a.html else "text")
-    sketch_b = sketcher.sketch(text_b, content_type="html" if b.html else "text")
+    sketch_a, sketch_b = _sketch(sketcher, a), _sketch(sketcher, b)
     contains = sketcher.select.partition(":")[0] not in ("min", "perm")
     return Estimates(
         select=sketcher.select,
@@ -269,22 +292,22 @@ def _document(given: str | bytes | Document, name: str, content_type: str) -> Do
     )
 
 
-def _counts(a: Document, b: Document, w: int) -> tuple[int, int, int]:
-    """(shingles of both, of a, of b), distinct ones"""
+def _counts(a: Document, b: Document, sketcher: Sketcher) -> tuple[Counts, Counts]:
+    """Of shingles and the words of short documents, and of shingles alone."""
     import numpy as np
 
-    first, second = (
-        np.unique(_core.fingerprints(each.text_utf8, each.html, w, 64, _SEED)) for each in (a, b)
-    )
-    return len(np.intersect1d(first, second, assume_unique=True)), len(first), len(second)
+    def counts(one: npt.NDArray[np.uint64], two: npt.NDArray[np.uint64]) -> Counts:
+        return len(np.intersect1d(one, two, assume_unique=True)), len(one), len(two)
+
+    first, second = _sketch(sketcher, a), _sketch(sketcher, b)
+    near = counts(first.fingerprints, second.fingerprints)
+    return near, counts(first.shingles, second.shingles) if sketcher.words else near
 
 
-def _given(
-    a: str | bytes | Document, b: str | bytes | Document, w: int, content_type: str
-) -> tuple[Document, Document, int]:
-    """What a measure was given, once it is known to be right."""
-    w = check_integer("w", w, 1, LARGEST_WIDTH)
-    return _document(a, "a", content_type), _document(b, "b", content_type), w
+def _sketch(sketcher: Sketcher, document: Document) -> Sketch:
+    # As str: bytes would be decoded once more, by what the page declares about itself.
+    text = document.text_utf8.decode("utf-8", "surrogatepass")
+    return sketcher.sketch(text, content_type="html" if document.html else "text")
 
 
 def _resemblance(common: int, size_a: int, size_b: int) -> float:

@@ -18,6 +18,12 @@ ALGORITHM_VERSION = 1
 # Longer shingles than this only find copies that `identical` and `lexical` find too.
 LARGEST_WIDTH = 1000
 
+# What is measured to be good on all kinds of documents, see docs/accuracy.md.
+WIDTH = 5
+WORDS = 200
+# How many words a document has must fit a byte of an index.
+MOST_WORDS = 256
+
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
@@ -31,6 +37,7 @@ class Parameters:
     features: Literal[
         "text", "given"
     ]  # made from a document's text, or from features the caller gave
+    words: int = 0  # documents of fewer tokens have single words beside shingles; 0: none have
 
     @property
     def selection(self) -> tuple[str, int]:
@@ -77,6 +84,22 @@ def parse_select(select: str) -> tuple[str, int]:
         hint="adaptive:200 is the default; the number is from 1 to"
         f" {most or _SELECTIONS['adaptive']}",
     )
+
+
+def words_for(words: int | None, named_width: bool, bits: int, select: str) -> int:
+    """Below how many tokens documents have words: the number given, or the default. A width that
+    was named is the only one unless words are asked for; short documents must be kept whole."""
+    name, number = parse_select(select)
+    most = {"all": MOST_WORDS, "adaptive": min(MOST_WORDS, number)}.get(name, 0) * (bits == 64)
+    if words is None:
+        return 0 if named_width else min(WORDS, most)
+    words = check_integer("words", words, 0, MOST_WORDS)
+    if words > most:
+        raise ParameterError(
+            f"words: not to be had: {words} with {bits} bits and {select}, wanted {most} at most",
+            hint="words need 64 bits and select=all or adaptive:T with a T that is no smaller",
+        )
+    return words
 
 
 def threads_or_all(threads: int | None) -> int:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.uint64]
 
+# The bit that marks the words of a short document in its sketch, if such sketches have words.
+WORD_MARK = 1 << 63
+
 # Equal sketches of fewer elements are too weak a reason to call two documents equivalent.
 EQUIVALENT_SAMPLES = 20
 
@@ -61,7 +64,8 @@ class Sketch:
     ) -> None:
         self.parameters = parameters
         self.fingerprints = fingerprints
-        """The kept fingerprints, ascending; for perm:K the minima, in the permutations' order."""
+        """The kept fingerprints, ascending, those of a short document's words last; for perm:K the
+        minima, in the permutations' order."""
         self.size = size
         """The document's number of distinct shingles."""
         self.tokens = tokens
@@ -101,12 +105,27 @@ class Sketch:
             f" w={p.w}, bits={p.bits}, select={p.select!r}, seed={p.seed})"
         )
 
+    @property
+    def words(self) -> int:
+        """How many of the fingerprints are words of a short document."""
+        return len(self) - len(self.shingles)
+
+    @property
+    def shingles(self) -> Values:
+        """The kept fingerprints but those of words."""
+        if not self.parameters.words:
+            return self.fingerprints
+        import numpy as np
+
+        return self.fingerprints[: np.searchsorted(self.fingerprints, np.uint64(WORD_MARK))]
+
     def resemblance(self, other: Sketch) -> Estimate:
-        """Estimate of the share of both documents' shingles that both have."""
+        """Estimate of the share of both documents' shingles, and words if they are short, that both
+        have."""
         import numpy as np
 
         name, number = self._comparable(other)
-        sizes = self.size, other.size
+        sizes = self.size + self.words, other.size + other.words
         if name == "perm":
             agreeing = (
                 int(np.count_nonzero(self.fingerprints == other.fingerprints)) if all(sizes) else 0
@@ -138,7 +157,7 @@ class Sketch:
             )
         if self.size and other.size and not (len(self) and len(other)):
             return UNKNOWN
-        a, b = self._aligned(other)
+        a, b = self._aligned(other, shingles_only=True)
         common = np.intersect1d(a, b, assume_unique=True)
         return containment_interval(len(common), len(a), self.size, other.size)
 
@@ -196,10 +215,12 @@ class Sketch:
             self.canonical_hash,
         )
 
-    def _aligned(self, other: Sketch) -> tuple[Values, Values]:
+    def _aligned(self, other: Sketch, shingles_only: bool = False) -> tuple[Values, Values]:
         level = max(self.level, other.level)
         a = self if self.level == level else self.reduced(level)
         b = other if other.level == level else other.reduced(level)
+        if shingles_only:
+            return a.shingles, b.shingles
         return a.fingerprints, b.fingerprints
 
     def _comparable(self, other: Sketch) -> tuple[str, int]:

@@ -15,10 +15,12 @@ from roughly.errors import ParameterError
 from roughly.parameters import (
     ALGORITHM_VERSION,
     LARGEST_WIDTH,
+    WIDTH,
     Parameters,
     check_integer,
     parse_select,
     threads_or_all,
+    words_for,
 )
 from roughly.sketch import Sketch, SketchBatch
 
@@ -29,23 +31,27 @@ if TYPE_CHECKING:
 class Sketcher:
     """Turns documents into sketches.
 
-    w: tokens in a shingle. select: what is kept, `all`, `mod:M`, `min:K`, `adaptive:T` or `perm:K`.
-    seed: 64 bits that derive every key, or "random"; a secret seed keeps others from writing texts
-    that slip through the sample. bits: 64, or 40 as in the 1997 paper.
+    w: tokens in a shingle, 5 unless given. words: documents of fewer tokens have single words
+    beside their shingles, for their resemblance (not for containment): 200 unless given, and none
+    if w is given, which then is the only width. select: what is kept, `all`, `mod:M`, `min:K`,
+    `adaptive:T` or `perm:K`. seed: 64 bits that derive every key, or "random"; a secret seed keeps
+    others from writing texts that slip through the sample. bits: 64, or 40 as in the 1997 paper.
     """
 
     __slots__ = ("_parameters",)
 
     def __init__(
         self,
-        w: int = 5,
+        w: int | None = None,
         select: str = "adaptive:200",
         seed: int | Literal["random"] = 0,
         bits: int = 64,
+        words: int | None = None,
     ) -> None:
         if seed == "random":
             seed = int.from_bytes(os.urandom(8), "little")
-        w = check_integer("w", w, 1, LARGEST_WIDTH)
+        named_width = w is not None
+        w = check_integer("w", WIDTH if w is None else w, 1, LARGEST_WIDTH)
         seed = check_integer("seed", seed, 0, (1 << 64) - 1)
         if check_integer("bits", bits, 40, 64) not in (64, 40):
             raise ParameterError(f"bits: unknown: {bits!r}, wanted 64 or 40")
@@ -55,7 +61,18 @@ class Sketcher:
                 f"select: perm needs 64-bit fingerprints: bits is {bits}, wanted 64"
             )
         select = name if name == "all" else f"{name}:{number}"
-        self._parameters = Parameters(ALGORITHM_VERSION, w, int(bits), select, seed, "text")
+        words = words_for(words, named_width, int(bits), select)
+        self._parameters = Parameters(ALGORITHM_VERSION, w, int(bits), select, seed, "text", words)
+
+    @classmethod
+    def of(cls, parameters: Parameters, select: str | None = None) -> Sketcher:
+        """The sketcher that made sketches of these parameters, or one of another selection."""
+        p = parameters
+        return cls(p.w, p.select if select is None else select, p.seed, p.bits, p.words)
+
+    def without_words(self) -> Sketcher:
+        """The same sketcher, for which short documents have shingles alone."""
+        return Sketcher(self.w, self.select, self.seed, self.bits)
 
     @property
     def parameters(self) -> Parameters:
@@ -77,6 +94,10 @@ class Sketcher:
     def bits(self) -> int:
         return self._parameters.bits
 
+    @property
+    def words(self) -> int:
+        return self._parameters.words
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sketcher) and self._parameters == other._parameters
 
@@ -84,7 +105,9 @@ class Sketcher:
         return hash(self._parameters)
 
     def __repr__(self) -> str:
-        return f"Sketcher(w={self.w}, select={self.select!r}, seed={self.seed}, bits={self.bits})"
+        p = self._parameters
+        words = f", words={p.words}" if p.words else ""
+        return f"Sketcher(w={p.w}, select={p.select!r}, seed={p.seed}, bits={p.bits}{words})"
 
     def sketch(self, document: str | bytes, content_type: str = "auto") -> Sketch:
         """The sketch of one document. Text is taken as it is; bytes are decoded (byte order mark,
@@ -108,7 +131,7 @@ class Sketcher:
         p = self._parameters
         source = batch_source(documents, content_type)
         columns = _core.sketch_batch(
-            source, p.w, p.bits, *p.selection, p.seed, content_type, threads
+            source, p.w, p.bits, *p.selection, p.seed, content_type, threads, words=p.words
         )
         return SketchBatch(p, columns)
 
@@ -128,6 +151,7 @@ class Sketcher:
             "auto",
             threads_or_all(threads),
             html=html,
+            words=p.words,
         )
         return SketchBatch(p, columns)
 
@@ -138,7 +162,7 @@ class Sketcher:
         The sketcher's own w is for text and plays no part.
         """
         w = check_integer("w", w, 1, LARGEST_WIDTH)
-        p = replace(self._parameters, w=w, features="given")
+        p = replace(self._parameters, w=w, features="given", words=0)
         source = [feature_bytes(feature) for feature in features]
         columns = _core.sketch_features(source, p.w, p.bits, *p.selection, p.seed)
         return SketchBatch(p, columns)[0]
@@ -172,7 +196,7 @@ class Preset:
         return f"{self.super_agreeing}/{minima // self.super_length}"
 
     def sketcher(self, seed: int | Literal["random"] = 0) -> Sketcher:
-        return Sketcher(w=self.w, select=self.select, seed=seed, bits=self.bits)
+        return Sketcher(self.w, self.select, seed, self.bits)
 
     def together(self, a: Sketch, b: Sketch) -> bool:
         """Whether the system takes the two documents for near duplicates."""

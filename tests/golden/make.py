@@ -50,6 +50,17 @@ GRID: tuple[tuple[int, int, Select, int, int], ...] = (
     (7, 64, "min", 1, 1),
 )
 
+# w, select, parameter, words: so that there are documents with all words, with some, and with none.
+WORD_GRID: tuple[tuple[int, Select, int, int], ...] = (
+    (5, "adaptive", 200, 200),
+    (5, "all", 0, 256),
+    (3, "adaptive", 64, 64),
+    (5, "adaptive", 90, 81),
+    (1, "all", 0, 70),
+    (2, "adaptive", 16, 7),
+    (10, "all", 0, 1),
+)
+
 FEATURES: tuple[bytes, ...] = (
     b"",
     b"\x00",
@@ -162,6 +173,34 @@ def feature_file() -> dict[str, Any]:
     }
 
 
+def word_file() -> dict[str, Any]:
+    """Sketches of the documents with words, apart from their shingles."""
+    vectors = []
+    for index, (name, (data, content_type)) in enumerate(documents().items()):
+        for position, (w, select, parameter, most) in enumerate(WORD_GRID):
+            seed = SEEDS[(index + position) % len(SEEDS)]
+            made = sketch(data, Parameters(w, 64, select, parameter, seed, most), content_type)
+            vectors.append(
+                {
+                    "algorithm": ALGORITHM,
+                    "document": name,
+                    "w": w,
+                    "bits": 64,
+                    "select": select,
+                    "parameter": parameter,
+                    "seed": number(seed),
+                    "words": most,
+                    "tokens": made.tokens,
+                    "size": made.size,
+                    "level": made.level,
+                    "shingle_values": frozen([v for v in made.values if v < 2**63]),
+                    "word_values": frozen([v for v in made.values if v >= 2**63]),
+                    "values": frozen(made.values),
+                }
+            )
+    return {"algorithm": ALGORITHM, "vectors": vectors}
+
+
 def written(content: dict[str, Any]) -> str:
     """JSON with one vector a line, in ASCII so that no editor changes what it cannot show."""
     head = {name: value for name, value in content.items() if name != "vectors"}
@@ -176,6 +215,7 @@ def files() -> dict[str, str]:
         "keys.json": written(key_file()),
         "features.json": written(feature_file()),
         "simhash.json": written(simhash_file()),
+        "words.json": written(word_file()),
     }
     for index, (name, (data, content_type)) in enumerate(documents().items()):
         made[f"{name}.json"] = written(document_file(index, data, content_type))

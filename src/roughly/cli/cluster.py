@@ -45,12 +45,14 @@ examples:
   roughly cluster docs.jsonl -o docs.roughly --threshold 0.6 --containment 0.8
   roughly cluster docs.roughly --threshold 0.9
   roughly cluster 'crawl/*.warc.gz' -o crawl.roughly --method both --within host
+  roughly cluster 'crawl/*.warc.gz' -o crawl.roughly --discount host:0.5
   roughly cluster docs.jsonl -o docs.roughly --method simhash -k 4 --stem english
   roughly cluster docs.roughly -k 2
   roughly cluster docs.roughly --json > clusters.jsonl
   roughly cluster docs.roughly --common 20
   roughly cluster docs.roughly --url https://example.com/page
   roughly cluster 'hdfs:///crawl/*.parquet' -o hdfs:///out --engine spark --master yarn
+  roughly cluster 'crawl/*.parquet' -o out --engine spark --exact --within host
 
 Exit status: 0 done, 2 error."""
 
@@ -109,6 +111,12 @@ def add_parser(subparsers: Any) -> None:
         type=positive,
         metavar="N",
         help="with --preset broder97, shingles of more documents are ignored (default: 1000)",
+    )
+    add(
+        "--discount",
+        metavar="SCOPE:SHARE",
+        help="leave out shingles that this share of a host's documents have, as host:0.5, or of"
+        " all, as corpus:0.1: the frames of sites",
     )
     add_condition_options(parser)
     add_simhashing(parser)
@@ -196,6 +204,7 @@ def _make(arguments: argparse.Namespace) -> Clusters:
         arguments.cut_off,
         arguments.exact,
         condition_of(arguments),
+        arguments.discount,
     )
     check_linkage(arguments.linkage, settings.containment, settings.exact)
     if arguments.common:
@@ -292,7 +301,9 @@ _FIXED = (
     ("--containment-floor", "containment_floor"),
     ("--cut-off", "cut_off"),
     ("--exact", "exact"),
+    ("--discount", "discount"),
     ("-w", "w"),
+    ("--words", "words"),
     ("--select", "select"),
     ("--seed", "seed"),
     ("--preset", "preset"),

@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from roughly.corpus import Corpus
     from roughly.deduplication import Deduplicated
     from roughly.deduplication.output import Output
+    from roughly.deduplication.rule import Rule
     from roughly.documents.skipped import Skipped
+    from roughly.sketcher import Sketcher
 
 DESCRIPTION = """\
 Writes the input back without its near duplicates, in its own format, every
@@ -58,6 +60,7 @@ examples:
   roughly dedup crawl.jsonl -o clean.jsonl --method both -k 3 --within language
   zcat crawl.jsonl.gz | roughly dedup - -o - > clean.jsonl
   roughly dedup 's3a://crawl/*.parquet' -o s3a://clean --engine spark --master yarn
+  roughly dedup 'new/*.parquet' -o fresh --engine spark --against /mnt/all/crawl.roughly
 
 Exit status: 0 done, 2 error."""
 
@@ -119,7 +122,7 @@ def add_parser(subparsers: Any) -> None:
     how.add_argument("--estimate", action="store_true", help="let sketches decide: faster")
     add_condition_options(parser)
     add_simhashing(parser)
-    add_sketching(parser)
+    add_sketching(parser, words=False)
     add_reading(parser)
     group = parser.add_argument_group("the run and what it shows")
     add_resources(group)
@@ -141,7 +144,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Deduplicates the inputs and writes what stays."""
     if on_spark(arguments):
-        return dedup_on_spark(arguments)
+        return dedup_on_spark(arguments, *rule_of(arguments))
     started = time.monotonic()
     if arguments.output == "-" and (arguments.json or arguments.explain):
         option = "--json" if arguments.json else "--explain"
@@ -159,33 +162,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     leave_pandas_out()
     from roughly.clustering.workplace import disk_bytes
-    from roughly.deduplication.against import (
-        check_corpus,
-        leave_out,
-        simhash_of_corpus,
-        sketcher_of_corpus,
-    )
+    from roughly.deduplication.against import leave_out
     from roughly.deduplication.output import plan_output
-    from roughly.deduplication.rule import make_rule
     from roughly.deduplication.run import deduplicate
     from roughly.parameters import memory_or_half, threads_or_all
     from roughly.storage.lock import WriterLock
 
-    against = None if arguments.against is None else _corpus(arguments)
-    if against is None:
-        sketcher = sketcher_of(arguments)
-        condition = condition_of(arguments)
-    else:
-        condition = condition_of(arguments, simhash_of_corpus(against))
-        check_corpus(against, condition, arguments.estimate)
-        sketcher = sketcher_of_corpus(against)
-        sketcher = sketcher_of_corpus(against, sketcher_of(arguments, sketcher))
-    threshold = arguments.threshold
-    if threshold is None and condition.method != "simhash":
-        threshold = _default_threshold(arguments)
-    rule = make_rule(
-        threshold, arguments.containment, arguments.keep, arguments.estimate, sketcher, condition
-    )
+    rule, sketcher, against = rule_of(arguments)
     threads, memory_bytes = threads_or_all(arguments.threads), memory_or_half(arguments.memory)
     documents = documents_of(arguments, arguments.inputs)
     root = arguments.inputs[0] if len(arguments.inputs) == 1 else None
@@ -232,6 +215,31 @@ def run(arguments: argparse.Namespace) -> int:
     _tell(arguments, result, output, used_bytes, time.monotonic() - started)
     _remove_run(directory)
     return 0
+
+
+def rule_of(arguments: argparse.Namespace) -> tuple[Rule, Sketcher, Corpus | None]:
+    """The rule that the options describe, the sketcher, and the corpus to hold documents against,
+    which fixes what they leave open."""
+    from roughly.deduplication.against import check_corpus, simhash_of_corpus, sketcher_of_corpus
+    from roughly.deduplication.rule import make_rule
+    from roughly.sketcher import Sketcher
+
+    against = None if arguments.against is None else _corpus(arguments)
+    if against is None:
+        sketcher = sketcher_of(arguments, Sketcher(words=0))
+        condition = condition_of(arguments)
+    else:
+        condition = condition_of(arguments, simhash_of_corpus(against))
+        check_corpus(against, condition, arguments.estimate)
+        sketcher = sketcher_of_corpus(against)
+        sketcher = sketcher_of_corpus(against, sketcher_of(arguments, sketcher))
+    threshold = arguments.threshold
+    if threshold is None and condition.method != "simhash":
+        threshold = _default_threshold(arguments)
+    rule = make_rule(
+        threshold, arguments.containment, arguments.keep, arguments.estimate, sketcher, condition
+    )
+    return rule, sketcher, against
 
 
 def _refuse_other(directory: Path) -> None:
@@ -381,6 +389,6 @@ def _explain(result: Deduplicated, largest: int, sketcher: Any) -> None:
 
     terminal = Terminal(sys.stdout, None, "auto")
     for removed, kept in result.largest(largest):
-        comparison = compare(removed, kept, sketcher=sketcher)
+        comparison = compare(removed, kept, sketcher=sketcher.without_words())
         for line in lines(comparison, removed, kept, terminal, 3):
             print(line.replace(" (--passages N)", ""))

@@ -8,19 +8,37 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from roughly.cli.options import sketcher_of
+from roughly.cli.options import condition_of, sketcher_of
 from roughly.cli.output import counted, say
 from roughly.errors import ParameterError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# What means the same on Spark; other options are refused.
+    from roughly.corpus import Corpus
+    from roughly.deduplication.rule import Rule
+    from roughly.sketcher import Sketcher
+
+# What means the same on Spark.
 _SHARED = {
     *("inputs", "output", "run", "parser", "engine", "master", "checkpoint", "order_field"),
     *("threshold", "containment", "floor", "containment_floor", "keep", "estimate", "exact"),
-    *("w", "select", "seed", "text_field", "id_field", "date_field", "content_type"),
+    *("linkage", "cut_off", "method", "distance", "size_ratio", "within"),
+    *("features", "stop_words", "stem", "preset", "against"),
+    *("w", "words", "select", "seed", "text_field", "id_field", "date_field", "content_type"),
     *("force", "quiet", "command"),
+}
+# Why others are refused.
+_SHOWN = "it shows what a corpus tells; make one with roughly.spark.write_corpus"
+_REASONS = {
+    "format": "it tells formats by the ends of names",
+    "base": "a row is a document there, and has an id",
+    "date": "give the rows a column of dates",
+    "strict": "it decides by itself what cannot be read",
+    "memory": "it is a setting of Spark's, spark.executor.memory",
+    "threads": "it is a setting of Spark's, spark.executor.cores",
+    "no_text": "no corpus is made",
+    **dict.fromkeys(("json", "common", "url", "explain"), _SHOWN),
 }
 _SPARK_ONLY = ("master", "checkpoint", "order_field")
 
@@ -59,26 +77,39 @@ def on_spark(arguments: argparse.Namespace) -> bool:
     for action in parser._actions:
         if action.dest in given - _SHARED:
             option = action.option_strings[0] if action.option_strings else action.dest
-            raise ParameterError(f"{option}: not on Spark", hint="leave it out, or the engine")
+            raise ParameterError(
+                f"{option}: not on Spark: {_REASONS[action.dest]}",
+                hint="leave it out, or the engine",
+            )
     return True
 
 
 def cluster_on_spark(arguments: argparse.Namespace) -> int:
     """`roughly cluster --engine spark`."""
-    if arguments.exact:
-        raise ParameterError("--exact: not on Spark", hint="leave it out, or the engine")
     if arguments.output is None:
         raise ParameterError("-o: missing: wanted a folder for the tables")
-    from roughly.spark.clustering import cluster
+    from roughly.clustering.settings import settings_for
+    from roughly.spark.clustering import cluster_by
     from roughly.spark.files import read_files, write_tables
 
+    sketcher = sketcher_of(arguments)
+    settings = settings_for(
+        sketcher.parameters,
+        arguments.threshold,
+        arguments.floor,
+        arguments.containment,
+        arguments.containment_floor,
+        arguments.preset,
+        arguments.cut_off,
+        arguments.exact,
+        condition_of(arguments),
+    )
     with _session(arguments) as session:
-        found = cluster(
+        found = cluster_by(
+            settings,
             read_files(session, arguments.inputs),
-            arguments.threshold,
-            containment=arguments.containment,
-            floor=arguments.floor,
-            containment_floor=arguments.containment_floor,
+            sketcher,
+            arguments.linkage,
             **_options(arguments),
         )
         tables = {
@@ -96,19 +127,20 @@ def cluster_on_spark(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def dedup_on_spark(arguments: argparse.Namespace) -> int:
+def dedup_on_spark(
+    arguments: argparse.Namespace, rule: Rule, sketcher: Sketcher, against: Corpus | None
+) -> int:
     """`roughly dedup --engine spark`."""
-    from roughly.spark.deduplication import dedup
+    from roughly.spark.deduplication import dedup_by
     from roughly.spark.files import ORDER, format_of, read_files, write_rows, write_tables
 
     with _session(arguments) as session:
-        found = dedup(
+        found = dedup_by(
+            rule,
             read_files(session, arguments.inputs),
-            arguments.threshold,
-            containment=arguments.containment,
-            keep=arguments.keep,
-            estimate=arguments.estimate,
-            order_field=arguments.order_field or ORDER,
+            sketcher,
+            arguments.order_field or ORDER,
+            against,
             **_options(arguments),
         )
         removals = found.removals()
@@ -121,13 +153,12 @@ def dedup_on_spark(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+def _options(arguments: argparse.Namespace, like: Sketcher | None = None) -> dict[str, Any]:
     def progress(name: str, rows: int, seconds: float) -> None:
         if not arguments.quiet:
             say(f"{name}: {rows:,} rows, {seconds:.1f} s")
 
     return {
-        "sketcher": sketcher_of(arguments),
         "content_type": arguments.content_type,
         "text_field": arguments.text_field,
         "id_field": arguments.id_field,

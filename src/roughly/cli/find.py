@@ -275,9 +275,10 @@ def _show(
 def _explain(corpus: Corpus, text: Document, row: int, terminal: Any, passages: int) -> None:
     from roughly.comparison import compare
     from roughly.report.comparison_lines import passage_lines
+    from roughly.sketcher import Sketcher
 
     other = corpus.document(row)
-    comparison = compare(text, other, w=corpus.collection.parameters.w)
+    comparison = compare(text, other, sketcher=Sketcher.of(corpus.collection.parameters))
     for line in passage_lines(comparison, text, other, terminal, passages):
         print(line)
 

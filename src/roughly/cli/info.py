@@ -55,7 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     removed = f", {found.removed:,} removed" if found.removed else ""
     print(f"{printable(found.path)}: {counted(found.documents, 'document')}{removed}")
-    sketch = ", ".join(f"{name} {found.parameters[name]}" for name in ("w", "select", "seed"))
+    sketch = ", ".join(
+        f"{name} {found.parameters[name]}" for name in ("w", "words", "select", "seed")
+    )
     print(f"sketches: {sketch}")
     settings = found.settings
     if settings["method"] == "hamming":
@@ -69,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     if settings["method"] not in ("join", "hamming"):
         line += f", by {settings['method']}"
     line += _condition(settings["condition"])
+    if settings["discount"] is not None:
+        line += f", discount {settings['discount']}"
     print(line + (", counted exactly" if settings["exact"] else ""))
     print(f"text: {'kept' if found.text else 'not kept'}")
     sizes = found.bytes

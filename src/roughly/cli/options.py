@@ -149,16 +149,24 @@ def add_content_type(group: Any, documents: str = "all documents") -> None:
     )
 
 
-def add_sketching(parser: argparse.ArgumentParser) -> None:
-    """The options of a Sketcher."""
+def add_sketching(parser: argparse.ArgumentParser, words: bool = True) -> None:
+    """The options of a Sketcher; those of words where they count."""
     group = parser.add_argument_group("how documents are shingled and sketched")
-    add_width(group)
+    add_width(group, words)
     add_selection(group, "all, mod:M, min:K or adaptive:T")
 
 
-def add_width(group: Any) -> None:
+def add_width(group: Any, words: bool = True) -> None:
     """How documents are shingled."""
     group.add_argument("-w", type=positive, metavar="N", help="tokens in a shingle (default: 5)")
+    if words:
+        group.add_argument(
+            "--words",
+            type=count,
+            metavar="N",
+            help="single words count for resemblance, beside shingles, in documents of fewer tokens"
+            " (default: 200; 0 with -w)",
+        )
 
 
 def add_selection(group: Any, rules: str) -> None:
@@ -178,17 +186,24 @@ def sketcher_of(arguments: argparse.Namespace, like: Sketcher | None = None) -> 
     default."""
     from roughly.sketcher import Sketcher, preset
 
-    if like is None:
-        like = Sketcher()
+    w, words = arguments.w, getattr(arguments, "words", None)
+    if like is not None:
+        w, words = like.w if w is None else w, like.words if words is None else words
+    like = Sketcher() if like is None else like
     chosen_seed = like.seed if arguments.seed is None else arguments.seed
     if arguments.preset is None:
         return Sketcher(
-            w=like.w if arguments.w is None else arguments.w,
+            w=w,
             select=like.select if arguments.select is None else arguments.select,
             seed=chosen_seed,
             bits=like.bits,
+            words=words,
         )
-    for option, given in (("-w", arguments.w), ("--select", arguments.select)):
+    for option, given in (
+        ("-w", arguments.w),
+        ("--words", getattr(arguments, "words", None)),
+        ("--select", arguments.select),
+    ):
         if given is not None:
             raise ParameterError(
                 f"{option}: cannot stand beside --preset {arguments.preset}: the preset fixes it",

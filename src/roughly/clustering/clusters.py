@@ -27,7 +27,7 @@ from roughly.clustering.forest import NO_PAIRS
 from roughly.clustering.outcome import Outcome, reaching, read_pairs
 from roughly.clustering.settings import Settings, bits_threshold
 from roughly.clustering.site import SitePairs, count_by_cluster, same_site, site_numbers
-from roughly.clustering.sketches import PairTable, Sketches, steps
+from roughly.clustering.sketches import PairTable, steps
 from roughly.clustering.star import stars
 from roughly.condition import LARGEST_DISTANCE, NO_SIMHASH, SIMHASH_BITS, Attributes
 from roughly.errors import ParameterError
@@ -265,7 +265,7 @@ class Clusters:
         apart = ends[:, 0] != ends[:, 1]
         asked = np.zeros((int(apart.sum()), 4), np.uint32)
         asked[:, :2] = ends[apart]
-        counted = self._measured(asked).astype(np.int64)
+        counted = self.measured(asked).astype(np.int64)
         shares[apart] = counted[:, 2] / np.maximum(counted[:, 3], 1)
         return shares
 
@@ -329,7 +329,7 @@ class Clusters:
         for measure, path in self.outcome.pair_files:
             for table in read_pairs(path):
                 if by_simhash:
-                    table = self._measured(table)
+                    table = self.measured(table)
                 a, b, common, sampled = table.astype(np.int64).T
                 mass = hubs[b] == a if len(hubs) else np.zeros(len(a), bool)
                 value = pa.array(common / np.maximum(sampled, 1))
@@ -348,7 +348,7 @@ class Clusters:
                 sites = same_site(self._sites[a], self._sites[b])
                 yield pa.record_batch([*names, *columns, sites], schema=_PAIRS)
 
-    def _measured(self, pairs: PairTable) -> PairTable:
+    def measured(self, pairs: PairTable) -> PairTable:
         """What the sketches of pairs have in common."""
         counted = self._set.measure(self._measure, np.ascontiguousarray(pairs), self.threads)
         self.segment.release()
@@ -387,7 +387,7 @@ class Clusters:
     def _resembling(self, held: PairTable) -> PairTable:
         """Pairs by containment, by what they resemble each other."""
         if not self.settings.exact:
-            return self._measured(held)
+            return self.measured(held)
         # Counted on complete sets: a document's size is what it has.
         rows = self.outcome.order[self._representatives[held[:, :2]]]
         found = held.copy()
@@ -479,7 +479,7 @@ class Clusters:
     def _set(self) -> _core.SketchSet:
         """The sketches of the representatives."""
         rows = self._scratch.take(self.outcome.order, self._representatives)
-        return Sketches.of_segment(self.segment, self._scratch).taking_part(rows)
+        return self.outcome.sketches(self.segment, self._scratch).taking_part(rows)
 
     def _strong_links(self) -> Iterator[PairTable]:
         """The links of both forests that reach their thresholds, in tables."""
@@ -496,7 +496,7 @@ class Clusters:
         rows = self._representatives
         if self.linkage == "star":
             roots = stars(
-                Sketches.of_segment(self.segment, scratch),
+                self.outcome.sketches(self.segment, scratch),
                 self.outcome.order[rows],
                 self.outcome,
                 self.settings,

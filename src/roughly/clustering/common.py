@@ -3,6 +3,7 @@ one wants to look at them (boilerplate, empty forms, error pages)."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from roughly.clustering.expansion import Expansion
 from roughly.clustering.sketches import Sketches
 from roughly.errors import ParameterError
 from roughly.parameters import Parameters
+from roughly.sketch import WORD_MARK
 
 if TYPE_CHECKING:
     from roughly.clustering.clusters import Clusters
@@ -35,7 +37,7 @@ def common_shingles(
     refuse_minima(segment.parameters)
     rows = outcome.order[outcome.groups.representatives]
     with Expansion(
-        Sketches.of_segment(segment),
+        replace(Sketches.of_segment(segment), shingles_only=True),
         rows,
         cut_off=0,
         threads=clusters.threads,
@@ -73,6 +75,8 @@ def _text(segment: Stored, row: int, element: int) -> str:
         # Its words are the same, and no markup stands between them.
         text = _core.html_text(text)
     fingerprints = _core.fingerprints(text, False, p.w, p.bits, p.seed)
+    if p.words:
+        fingerprints = fingerprints & ~np.uint64(WORD_MARK)
     spans = _core.token_spans(text, False)
     at = int(np.flatnonzero(fingerprints == np.uint64(element))[0])
     begin, end = spans[at, 0], spans[min(at + p.w, len(spans)) - 1, 1]

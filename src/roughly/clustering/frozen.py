@@ -12,7 +12,6 @@ import tempfile
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly import _core
+from roughly.clustering.frequency import Frequencies, by_chunk
 from roughly.clustering.join import Hubs, Join, MassRule
 from roughly.clustering.sketches import Rows, steps
 from roughly.storage.arrow_file import ArrowFile, arrow_writer
@@ -193,15 +193,10 @@ class FrozenJoin(Join):
         self._use()
         return found
 
-    def _chunks(self) -> list[npt.NDArray[np.uint8]]:
-        lengths = [len(values) for values, _ in self._sketches.chunks]
-        ends = np.cumsum([0, *lengths])
-        return [self._frequencies[a:b] for a, b in pairwise(ends)]
-
     def _use(self) -> None:
-        self._set.use_frequencies(self._chunks())
+        self._set.use_frequencies(by_chunk(self._sketches, self._frequencies))
 
-    def _marked(self, frequent: Frequent) -> np.memmap[Any, np.dtype[np.uint8]]:
+    def _marked(self, frequent: Frequent) -> Frequencies:
         """Marks in the place of frequencies, in a scratch file too."""
         total = max(sum(len(values) for values, _ in self._sketches.chunks), 1)
         with tempfile.TemporaryFile(dir=self._scratch) as file:

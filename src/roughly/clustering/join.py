@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -20,10 +19,10 @@ import numpy.typing as npt
 
 from roughly import _core
 from roughly.clustering.clock import Clock
+from roughly.clustering.frequency import by_chunk, count_frequencies
 from roughly.clustering.sketches import PairTable, Rows, Sketches, steps
 from roughly.condition import Attributes
 from roughly.storage.checked import CheckedMap, checked_writer, sidecar
-from roughly.storage.durable import reserve
 from roughly.storage.scratch import Scratch, stretches
 
 Measure = Literal["resemblance", "containment"]
@@ -40,6 +39,7 @@ NO_PAIRS: PairTable = np.zeros((0, 4), np.uint32)
 # Documents that are compared with others, in place all over the files, before the pages of these
 # are let go.
 _PROBE_DOCUMENTS = 1 << 12
+_JOIN_DOCUMENTS = 1 << 15
 
 
 class MassRule(NamedTuple):
@@ -63,11 +63,6 @@ class Budget:
     def of_memory(cls, memory_bytes: int) -> Budget:
         """Shares of the memory that a run may use."""
         return cls(memory_bytes // 8, memory_bytes // 16, memory_bytes // 8)
-
-
-# Counters for a hundred thousand documents; more of them are taken in several passes, at most eight
-# if the budget allows it.
-_TABLE_BYTES = 1 << 26
 
 
 class Join:
@@ -108,6 +103,10 @@ class Join:
             self._set.use_condition(category, None, 0, (0, 1))
         self._step = sketches.documents_in(budget.resident // 8)
         self._probe_step = self._step if self._set.reads_files else _PROBE_DOCUMENTS
+        # Where nothing is used in place, the sketches that were read last serve for longer.
+        self._join_step = max(self._step, _JOIN_DOCUMENTS)
+        if not self._set.reads_files:
+            self._join_step = _PROBE_DOCUMENTS
         # No fewer elements than each document has at this level and coarser ones.
         self._bounds: Rows = np.zeros(0, np.uint32)
         self._bounds_level = 0
@@ -150,7 +149,7 @@ class Join:
 
     def _masses(self, rule: MassRule) -> _core.Masses:
         with self._clock("pairs"):
-            masses = _core.Masses(self._set, *rule)
+            masses = _core.Masses(self._set, *rule, self._has_room_for_signatures)
             for begin, end in steps(len(self), self._step):
                 masses.add(begin, end, self._threads)
                 self._release()
@@ -220,8 +219,7 @@ class Join:
         self._bounds_level = level
         counts = self._arrays.zeros(documents, np.uint32)
         groups = self._groups_of(hubs) if not len(groups) else groups
-        # They spare most looks at sketches that are far below the floor, all over the files.
-        seen = documents if documents * _SIGNATURE_BYTES <= self._budget.postings // 2 else 0
+        seen = documents if self._has_room_for_signatures else 0
         signatures = np.zeros((seen, _core.SIGNATURE_WORDS), np.uint64)
         ratio = _ratio(floor)
         with _PostingRuns(self._budget, self._scratch) as runs:
@@ -265,7 +263,7 @@ class Join:
                         self._threads,
                     )
                 runs.release()
-                for begin, end in steps(documents, self._probe_step):
+                for begin, end in steps(documents, self._join_step):
                     with self._clock("pairs"):
                         found = index.probe(begin, end, self._threads)
                     self._release()
@@ -308,27 +306,24 @@ class Join:
                 smallest = least if smallest is None else min(smallest, least)
         return smallest, visited
 
+    @property
+    def _has_room_for_signatures(self) -> bool:
+        """They spare most looks at sketches that are far below the floor, all over the files."""
+        return len(self) * _SIGNATURE_BYTES <= self._budget.postings // 2
+
     def _count_frequencies(self) -> None:
-        lengths = [len(values) for values, _ in self._sketches.chunks]
-        total = sum(lengths)
-        self._frequency_bytes = total
-        with tempfile.TemporaryFile(dir=self._scratch) as file:
-            reserve(file.fileno(), max(total, 1), self._scratch or Path(tempfile.gettempdir()))
-            frequencies = np.memmap(file, np.uint8, "r+", shape=(max(total, 1),))
-        self._frequencies = frequencies
-        ends = np.cumsum([0, *lengths])
-        chunks = [frequencies[a:b] for a, b in pairwise(ends)]
-        size = _between(4 * total // 8, _TABLE_BYTES, self._budget.table)
-        table = _core.FrequencyTable(self._set.elements() // (2 if self._sparing else 1), size)
-        for number in range(table.passes):
-            table.clear(number)
-            for begin, end in steps(len(self), self._step):
-                table.count(self._set, begin, end, self._threads)
-                self._release()
-            for begin, end in steps(len(self), self._step):
-                table.write(self._set, begin, end, self._threads, chunks)
-                self._release()
-        self._set.use_frequencies(chunks)
+        self._frequency_bytes = sum(len(values) for values, _ in self._sketches.chunks)
+        self._frequencies = count_frequencies(
+            self._sketches,
+            self._set,
+            documents=len(self),
+            table_bytes=self._budget.table,
+            threads=self._threads,
+            step=self._step,
+            scratch=self._scratch,
+            sparing=self._sparing,
+        )
+        self._set.use_frequencies(by_chunk(self._sketches, self._frequencies))
 
     def _release(self) -> None:
         """Lets the pages of all mapped files go."""
@@ -421,10 +416,6 @@ class _PostingRuns:
 
 def _range(ends: _Ends, first: int, last: int) -> tuple[int, int]:
     return int(ends[first - 1]) if first else 0, int(ends[last - 1])
-
-
-def _between(value: int, least: int, most: int) -> int:
-    return min(max(value, least), max(most, 1))
 
 
 def _reach(

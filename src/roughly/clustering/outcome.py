@@ -9,18 +9,24 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly.clustering.discount import FILE as DISCOUNT
+from roughly.clustering.discount import discounted
 from roughly.clustering.equivalence import Groups
 from roughly.clustering.forest import NO_PAIRS
 from roughly.clustering.join import Hubs, Measure
-from roughly.clustering.sketches import PairTable, Rows
+from roughly.clustering.sketches import PairTable, Rows, Sketches
 from roughly.storage.arrow_file import ArrowFile, arrow_writer
 from roughly.storage.checked import sidecar
+from roughly.storage.scratch import IN_MEMORY, Scratch
+
+if TYPE_CHECKING:
+    from roughly.storage.collection import Stored
 
 MEASURES: tuple[Measure, ...] = ("resemblance", "containment")
 
@@ -55,6 +61,7 @@ class Outcome:
     link_files: dict[Measure, ArrowFile]  # of the forests there are, heaviest links first
     facts: dict[str, int]  # of the expansion: elements, those cut off, pairs; bytes of scratch
     mapped: tuple[ArrowFile, ...] = ()  # what order, groups and hubs lie in
+    discount: ArrowFile | None = None  # what of the sketches was joined, if not all
 
     @classmethod
     def empty(cls) -> Outcome:
@@ -84,12 +91,22 @@ class Outcome:
             hubs = mapped[-1].batch(0).column("hub").to_numpy()
         order, groups = documents_of(documents)
         links = open_links(folder)
-        return cls(order, groups, hubs, pair_files, links, facts, tuple(mapped))
+        path = folder / DISCOUNT
+        discount = ArrowFile(path) if sidecar(path).exists() else None
+        return cls(order, groups, hubs, pair_files, links, facts, tuple(mapped), discount)
+
+    def sketches(self, segment: Stored, scratch: Scratch = IN_MEMORY) -> Sketches:
+        """Those by which the pairs were found."""
+        if self.discount is None:
+            return Sketches.of_segment(segment, scratch)
+        return discounted(segment, self.discount, scratch)
 
     def release(self) -> None:
         """Takes what lies in files out of this process's memory. It stays valid."""
         for file in self.mapped:
             file.release()
+        if self.discount is not None:
+            self.discount.release()
 
     @property
     def links(self) -> PairTable:

@@ -2,6 +2,7 @@
 
     segments/000001/                  phase 1, the sketches (roughly.storage.segment)
     forest/000001/documents.arrow     document order and equivalents
+    forest/000001/discount.arrow      what of the sketches is joined, if not all (discount.py)
     forest/000001/hubs.arrow          documents of masses and the one that stands for them
     forest/000001/frequent.arrow      by which elements masses are told, and
     forest/000001/heads.arrow         whom they are told by (frozen.py)
@@ -32,6 +33,8 @@ from roughly.clustering.comparable import (
     comparable,
     comparable_hubs,
 )
+from roughly.clustering.discount import FILE as DISCOUNT
+from roughly.clustering.discount import discounted, write_discounted
 from roughly.clustering.equivalence import Column, Groups, Pieces, equivalents
 from roughly.clustering.expansion import Expansion
 from roughly.clustering.forest import forest_links
@@ -216,6 +219,26 @@ class _Phases:
             scratch=self.scratch,
         )
 
+    def _sketches(self, rows: Rows) -> Sketches:
+        """The sketches that are joined: without what is common, if that is asked for."""
+        if self.settings.discount is None:
+            return Sketches.of_segment(self.segment, self.scratch)
+        path = self.folder / DISCOUNT
+        if not self.steps.done("discount"):
+            with self.clock("discount") as phase:
+                write_discounted(
+                    self.segment,
+                    rows,
+                    self.settings.discount,
+                    self.folder,
+                    threads=self.threads,
+                    room_bytes=self._room // 8,
+                )
+                phase.rows += len(rows)
+                phase.bytes_written += path.stat().st_size
+            self.steps.record("discount", [path], {})
+        return discounted(self.segment, ArrowFile(path), self.scratch)
+
     def pairs(self, rows: Rows) -> tuple[list[tuple[Measure, Path]], dict[str, int]]:
         """The files of all pairs, and what is to be known of them."""
         if self.settings.method == "join":
@@ -254,7 +277,7 @@ class _Phases:
 
     def _joined(self, rows: Rows) -> list[tuple[Measure, Path]]:
         settings = self.settings
-        sketches = Sketches.of_segment(self.segment, self.scratch)
+        sketches = self._sketches(rows)
         floors: list[tuple[Measure, Fraction]] = [("resemblance", settings.floor)]
         if settings.containment_floor is not None:
             floors.append(("containment", settings.containment_floor))
@@ -403,7 +426,7 @@ class _Phases:
         """Pairs with the counts of complete sets of shingles."""
         assert self.verifier is not None
         a, b = rows[pairs[:, 0]].astype(np.int64), rows[pairs[:, 1]].astype(np.int64)
-        common, size_a, size_b = self.verifier.count(a, b, advance)
+        common, size_a, size_b = self.verifier.count(a, b, advance, measure == "containment")
         exact = pairs.copy()
         exact[:, 2] = common
         smaller = np.minimum(size_a, size_b)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
+from roughly.clustering.discount import Discount
 from roughly.clustering.join import MassRule
 from roughly.condition import NO_CONDITION, SIMHASH_BITS, Condition, make_condition
 from roughly.errors import ParameterError
@@ -40,26 +41,30 @@ class Settings:
     exact: bool = False  # whether pairs are counted again on complete sets of shingles
     mass: MassRule = field(default_factory=MassRule)
     condition: Condition = NO_CONDITION  # which pairs count
+    discount: Discount | None = None  # which elements are left out of sketches
 
     def to_dict(self) -> dict[str, Any]:
         """As it is recorded with a run."""
         plain = {name: getattr(self, name) for name in self.__slots__}
         ratios = {n: str(v) for n, v in plain.items() if isinstance(v, Fraction)}
         plain |= ratios | {"mass": list(self.mass)}
-        del plain["condition"]
-        if self.condition == NO_CONDITION:
-            return plain
-        return plain | {"condition": self.condition.to_dict()}
+        del plain["condition"], plain["discount"]
+        if self.condition != NO_CONDITION:
+            plain["condition"] = self.condition.to_dict()
+        if self.discount is not None:
+            plain["discount"] = self.discount.to_dict()
+        return plain
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Settings:
         names = ("threshold", "floor", "containment", "containment_floor")
         ratios = {n: None if plain[n] is None else Fraction(plain[n]) for n in names}
-        condition = NO_CONDITION
+        made: dict[str, Any] = {"mass": MassRule(*plain["mass"])}
         if "condition" in plain:
-            condition = Condition.from_dict(plain["condition"])
-        mass = MassRule(*plain["mass"])
-        return cls(**(plain | ratios | {"mass": mass, "condition": condition}))
+            made["condition"] = Condition.from_dict(plain["condition"])
+        if "discount" in plain:
+            made["discount"] = Discount.from_dict(plain["discount"])
+        return cls(**(plain | ratios | made))
 
 
 def settings_for(
@@ -72,6 +77,7 @@ def settings_for(
     cut_off: int | None = None,
     exact: bool = False,
     condition: Condition = NO_CONDITION,
+    discount: str | None = None,
 ) -> Settings:
     """Settings that fit the sketches, or an error that says what does not. `preset` brings its way
     to find pairs, and its threshold unless one is given."""
@@ -90,6 +96,7 @@ def settings_for(
             "containment floor": containment_floor,
             "cut-off": cut_off,
             "exact": exact or None,
+            "discount": discount,
         }
         return _by_simhash(condition, preset, system, given)
     method: Method = "join" if system is None else system.method
@@ -132,6 +139,8 @@ def settings_for(
             f"containment: not to be had from {parameters.select} sketches by {_NAMES[method]},"
             " wanted all, mod:M or adaptive:T and a join"
         )
+    if discount is not None:
+        _check_discount(parameters, method, exact)
     return Settings(
         least,
         lowest,
@@ -142,7 +151,22 @@ def settings_for(
         0 if system is None else system.super_agreeing,
         exact,
         condition=condition,
+        discount=None if discount is None else Discount.parse(discount),
     )
+
+
+def _check_discount(parameters: Parameters, method: Method, exact: bool) -> None:
+    if exact:
+        raise ParameterError(
+            "discount: cannot stand beside exact: which shingles are common is known of those in"
+            " sketches only",
+            hint="--select all keeps every shingle: what is told of pairs is exact then",
+        )
+    if method != "join" or parameters.selection[0] not in ("all", "mod", "adaptive"):
+        raise ParameterError(
+            f"discount: not to be had from {parameters.select} sketches by {_NAMES[method]},"
+            " wanted all, mod:M or adaptive:T and a join"
+        )
 
 
 def condition_for(

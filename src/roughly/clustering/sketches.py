@@ -19,6 +19,7 @@ from roughly import _core
 from roughly.parameters import Parameters
 from roughly.sketch import SketchBatch
 from roughly.storage.scratch import IN_MEMORY, Scratch
+from roughly.storage.sketch_table import shingles_in
 
 if TYPE_CHECKING:
     from roughly.storage.collection import Stored
@@ -48,6 +49,7 @@ class Sketches:
     level: npt.NDArray[np.uint8]
     release: Callable[[], None] = field(default=lambda: None)
     places: list[tuple[Path, int]] = field(default_factory=list)  # of the chunks' values in files
+    shingles_only: bool = False  # whether words of short documents play no part
 
     @classmethod
     def of_segment(cls, segment: Stored, scratch: Scratch = IN_MEMORY) -> Sketches:
@@ -99,8 +101,15 @@ class Sketches:
 
     def kept_pieces(self) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
         """The same chunk by chunk, each with its first row."""
-        for number, (_, offsets) in enumerate(self.chunks):
-            yield number * self.chunk_rows, np.diff(offsets).astype(np.uint32)
+        without_words = self.shingles_only and self.parameters.words
+        for number, (values, offsets) in enumerate(self.chunks):
+            if without_words:
+                counts = shingles_in(values, offsets)
+                if number % _PARTS_AT_ONCE == 0:
+                    self.release()  # They were looked at.
+            else:
+                counts = np.diff(offsets).astype(np.uint32)
+            yield number * self.chunk_rows, counts
 
     def documents_in(self, size: int) -> int:
         """About how many documents' sketches have so many bytes: a step's, at least."""
@@ -121,6 +130,8 @@ class Sketches:
             self.level,
             self.smallest,
             files,
+            words=self.parameters.words > 0,
+            shingles_only=self.shingles_only,
         )
 
 

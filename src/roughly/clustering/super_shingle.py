@@ -20,6 +20,7 @@ from roughly import _core
 from roughly.clustering.clock import Clock
 from roughly.clustering.expansion import Expansion
 from roughly.clustering.sketches import PairTable, Rows, Sketches
+from roughly.parameters import Parameters
 
 # Chunks of sketches that are read before their pages are let go.
 _CHUNKS_AT_ONCE = 8
@@ -57,24 +58,38 @@ def super_pairs(
             yield pairs
 
 
+def tagged_super_shingles(
+    parameters: Parameters,
+    values: npt.NDArray[np.uint64],
+    offsets: npt.NDArray[np.int64],
+    length: int,
+    category: npt.NDArray[np.uint64] | None,
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+    """The super shingles of some sketches, and where each document's begin; with a `category` for
+    each document, only those of one are equal, but for chance."""
+    groups = parameters.selection[1] // length
+    # A super shingle counts only against those of its own place.
+    tags = np.arange(groups, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    by_document = _core.super_shingles(values, length, True, parameters.seed)
+    by_document = by_document.reshape(-1, groups) + tags
+    if category is not None:
+        by_document += np.repeat(category, np.diff(offsets) // (length * groups))[:, None]
+    return by_document.ravel(), offsets // length
+
+
 def _super_sketches(
     sketches: Sketches, length: int, category: npt.NDArray[np.uint64] | None
 ) -> tuple[Sketches, int]:
     """Each document's super shingles as a sketch; and how many a document has."""
     parameters = sketches.parameters
     groups = parameters.selection[1] // length
-    # A super shingle counts only against those of its own place.
-    tags = np.arange(groups, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     chunks = []
     for number, (values, offsets) in enumerate(sketches.chunks):
-        made = _core.super_shingles(values, length, True, parameters.seed)
-        by_document = made.reshape(-1, groups) + tags
+        own = None
         if category is not None:
             begin = number * sketches.chunk_rows
             own = category[begin : begin + len(offsets) - 1]
-            by_document += np.repeat(own, np.diff(offsets) // (length * groups))[:, None]
-        tagged = by_document.ravel()
-        chunks.append((tagged, offsets // length))
+        chunks.append(tagged_super_shingles(parameters, values, offsets, length, own))
         if number % _CHUNKS_AT_ONCE == 0:
             sketches.release()
     sketches.release()

@@ -59,6 +59,7 @@ def cluster(
     size_ratio: Threshold | None = None,
     within: str | None = None,
     simhasher: Simhasher | None = None,
+    discount: str | None = None,
     content_type: str = "auto",
     text_field: str | None = None,
     id_field: str | None = None,
@@ -82,7 +83,9 @@ def cluster(
     `method` "simhash" groups documents whose simhashes (of `simhasher`) differ in at most
     `distance` (3) bits; "both" takes only pairs that do and resemble each other too. With
     `size_ratio` only documents are compared of which the smaller has at least that share of the
-    larger one's shingles; with `within` only those of one category: "host", or a field's name.
+    larger one's shingles; with `within` only those of one category: "host", or a field's name. With
+    `discount` "host:0.5" shingles that half of a host's documents have or more, its frame, do not
+    count; with "corpus:0.1" those that a tenth of all documents have.
 
     `memory` bounds what is used ("2G", or bytes; half of the machine's unless given); the rest lies
     in a temporary directory. What could not be read is in `result.skipped`.
@@ -104,6 +107,7 @@ def cluster(
         preset,
         exact=exact,
         condition=condition,
+        discount=discount,
     )
     check_linkage(linkage, settings.containment, exact)
     opened = open_documents(

@@ -176,7 +176,7 @@ def _sketches(
     written = [
         text for row, text in zip(rows, texts, strict=True) if row is None and text is not None
     ]
-    made = Sketcher(p.w, p.select, p.seed, p.bits).sketch_batch(written).columns
+    made = Sketcher.of(p).sketch_batch(written).columns
     place: list[int] = []
     numbers = iter(range(len(stored))), iter(range(len(stored), len(stored) + len(written)))
     for row, text in zip(rows, texts, strict=True):

@@ -76,6 +76,7 @@ class Corpus:
         size_ratio: float | str | Fraction | None = None,
         within: str | None = None,
         simhasher: Simhasher | None = None,
+        discount: str | None = None,
         text: bool = True,
         force: bool = False,
     ) -> Corpus:
@@ -96,6 +97,7 @@ class Corpus:
             preset,
             exact=exact,
             condition=condition_for(preset, method, distance, size_ratio, within, simhasher),
+            discount=discount,
         )
         make_empty(Path(path), sketcher, settings, text=text, force=force)
         return cls(path)

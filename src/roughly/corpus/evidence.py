@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from roughly.corpus.commonness import COMMON
 from roughly.errors import ParameterError
+from roughly.storage.sketch_table import without_words
 
 if TYPE_CHECKING:
     from roughly.corpus.commonness import Counter, Counts
@@ -125,7 +126,7 @@ def _gather(
     advance: Advance,
 ) -> Evidence:
     """Of some of the lost documents, the first of which has that position."""
-    old = sketches_of(collection, lost)
+    old = _shingles_of(collection, lost)
     elements = _distinct(old[0])
     place = _places(len(collection), sought)
     counts, hits, holders = counter.count(elements, place)
@@ -136,7 +137,7 @@ def _gather(
     copies = _identical(canonical, collection.tokens, lost, sought)
     pairs = np.unique(np.concatenate([pairs, copies]), axis=0)
     some, inverse = np.unique(pairs[:, 1], return_inverse=True)
-    new = sketches_of(collection, sought[some])
+    new = _shingles_of(collection, sought[some])
     new_elements = _distinct(new[0])
     new_weights = _weights(counter.count(new_elements)[0])
     measured = _measure(
@@ -189,6 +190,12 @@ def sketches_of(collection: Collection, rows: Rows) -> tuple[Values, Rows]:
         ends = np.cumsum(length)
         found = found[np.arange(len(found)) + np.repeat(begins - (ends - length), length)]
     return found, np.concatenate(([0], np.cumsum(length)))
+
+
+def _shingles_of(collection: Collection, rows: Rows) -> tuple[Values, Rows]:
+    """The same without the words of short documents: a page is known again by what is rare."""
+    found = sketches_of(collection, rows)
+    return without_words(*found) if collection.parameters.words else found
 
 
 def _distinct(values: Values) -> Values:
@@ -334,7 +341,7 @@ def compare_pairs(collection: Collection, pairs: Rows, advance: Advance = no_adv
     for begin in range(0, len(differ), _AT_ONCE):
         some = differ[begin : begin + _AT_ONCE]
         rows, positions = np.unique(pairs[some], return_inverse=True)
-        values, offsets = sketches_of(collection, rows)
+        values, offsets = _shingles_of(collection, rows)
         sketches = values, offsets, np.ones(len(values)), collection.level[rows]
         counts = _measure(sketches, sketches, positions.reshape(-1, 2), advance)
         shared, old, new = counts[3:6]
@@ -352,7 +359,7 @@ def added_shares(
     for begin in range(0, len(pages), _AT_ONCE):
         some = pages[begin : begin + _AT_ONCE]
         rows = np.array([old for old, _ in some])
-        values, offsets = sketches_of(collection, rows)
+        values, offsets = _shingles_of(collection, rows)
         elements = _distinct(values)
         weights = _weights(counter.count(elements)[0])[np.searchsorted(elements, values)]
         old = values, offsets, weights, collection.level[rows]
@@ -370,7 +377,7 @@ def _added(
     levels = collection.level[places]
     level = max(int(old[3][position]), int(levels.max()))
     own, weight = _reduced(old, position, level)
-    values, offsets = sketches_of(collection, places)
+    values, offsets = _shingles_of(collection, places)
     new = values, offsets, np.ones(len(values)), levels
     left = weight.copy()
     shares = []

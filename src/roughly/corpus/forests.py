@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 def sketcher_for(parameters: Parameters) -> Sketcher:
     """The sketcher that makes sketches of these parameters."""
-    p = parameters
-    return Sketcher(w=p.w, select=p.select, seed=p.seed, bits=p.bits)
+    return Sketcher.of(parameters)
 
 
 def changed_forest(
@@ -49,8 +48,11 @@ def changed_forest(
     corpus was clustered; with `recount`, they are counted anew if there is much that is new."""
     settings = change.before.manifest.settings
     frequent = frozen_frequencies(change.before)
-    # Hubs that were left out because of a condition are not kept, so masses cannot be updated.
-    plain = settings.method == "join" and not settings.condition.filters
+    # Hubs that were left out because of a condition are not kept, so masses cannot be updated; and
+    # new documents change what is common, and so all pairs.
+    plain = (
+        settings.method == "join" and not settings.condition.filters and settings.discount is None
+    )
     if plain and frequent is not None:
         try:
             with clock("update"):

@@ -82,6 +82,7 @@ def information(snapshot: Snapshot) -> Information:
         "method": settings.method,
         "exact": settings.exact,
         "condition": settings.condition.to_dict(),
+        "discount": None if settings.discount is None else str(settings.discount),
     }
     return Information(
         str(snapshot.path),

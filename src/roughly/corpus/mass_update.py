@@ -210,6 +210,7 @@ def measured(
         np.ascontiguousarray(after.size[own]),
         np.ascontiguousarray(after.level[own]),
         number if name == "min" else 0,
+        words=after.parameters.words > 0,
     )
     local = np.zeros((len(pairs), 4), np.uint32)
     local[:, :2] = inside.reshape(-1, 2)

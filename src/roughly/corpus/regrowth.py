@@ -321,7 +321,7 @@ def _by_measure(
     yield "resemblance", pairs[(pairs[:, 3] > 0) & reaching(pairs, settings.floor)]
     if settings.containment_floor is None:
         return
-    of_one, of_two = table[:, 2], table[:, 3]
+    of_one, of_two, inside = table[:, 2], table[:, 3], table[:, 4]
     # The one with fewer elements where they meet is held to be contained; of two with as many, the
     # later one. It must have enough of them, or be there whole.
     smaller = np.where(of_one == of_two, np.maximum(one, two), np.where(of_one < of_two, one, two))
@@ -329,7 +329,7 @@ def _by_measure(
     fewer = np.minimum(of_one, of_two)
     enough = (fewer >= least) | (fewer == parts.after.size[found.rows[smaller]])
     pairs = pairs.copy()
-    pairs[:, 3] = fewer
+    pairs[:, 2], pairs[:, 3] = inside, fewer
     good = enough & (fewer > 0) & reaching(pairs, settings.containment_floor)
     yield "containment", pairs[good]
 
@@ -434,7 +434,7 @@ def _count(parts: _Parts, measure: Measure, pairs: PairTable, rows: Rows) -> Pai
     assert parts.verifier is not None
     a, b = rows[pairs[:, 0]].astype(np.int64), rows[pairs[:, 1]].astype(np.int64)
     parts.verifier.prepare(np.unique(np.concatenate((a, b))))
-    common, size_a, size_b = parts.verifier.count(a, b)
+    common, size_a, size_b = parts.verifier.count(a, b, shingles_only=measure == "containment")
     exact = pairs.copy()
     exact[:, 2] = common
     smaller = np.minimum(size_a, size_b)

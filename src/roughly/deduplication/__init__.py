@@ -66,7 +66,8 @@ def dedup(
     tokens) or "newest" (by date; undated last). One goes if a document that stays and came before
     it resembles it at `threshold` (0.7 unless given) or more, or contains it at `containment` or
     more (then the longest come first unless `keep` says otherwise). Resemblance and containment are
-    exact unless `estimate` leaves them to the sketches.
+    exact unless `estimate` leaves them to the sketches. Shingles alone count, not words of short
+    documents.
 
     `method` is "shingles", "both" (their simhashes must also differ in at most `distance` bits, 3
     unless given) or "simhash" (these alone decide). `simhasher` makes the simhashes. With
@@ -89,7 +90,7 @@ def dedup(
 
         against = Corpus(os.fspath(against))
     if against is None:
-        sketcher = Sketcher() if sketcher is None else sketcher
+        sketcher = (Sketcher() if sketcher is None else sketcher).without_words()
     else:
         sketcher = sketcher_of_corpus(against, sketcher)
         stored = simhash_of_corpus(against)

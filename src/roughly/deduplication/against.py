@@ -41,7 +41,7 @@ _LEAST_BITS, _MOST_BITS = 16, 27
 def sketcher_of_corpus(corpus: Corpus, wanted: Sketcher | None = None) -> Sketcher:
     """The sketcher that a corpus was made with, which must be the one that is wanted, if any."""
     made = corpus.manifest.parameters
-    own = Sketcher(w=made.w, select=made.select, seed=made.seed, bits=made.bits)
+    own = Sketcher.of(made)
     shown = printable(str(corpus.path))
     if own.parameters != made:
         raise MismatchError(
@@ -52,7 +52,7 @@ def sketcher_of_corpus(corpus: Corpus, wanted: Sketcher | None = None) -> Sketch
     if wanted is not None and wanted != own:
         differing = [
             (name, getattr(wanted, name), getattr(own, name))
-            for name in ("w", "select", "seed", "bits")
+            for name in ("w", "words", "select", "seed", "bits")
             if getattr(wanted, name) != getattr(own, name)
         ]
         name, given, there = differing[0]

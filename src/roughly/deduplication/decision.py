@@ -142,7 +142,7 @@ def _count(
 ) -> None:
     """Counts the wanted pairs exactly, in place."""
     a, b = rows[candidates.pairs[wanted, 0]], rows[candidates.pairs[wanted, 1]]
-    common, size_a, size_b = verifier.count(a, b, advance)
+    common, size_a, size_b = verifier.count(a, b, advance, shingles_only=True)
     candidates.pairs[wanted, 2] = common
     candidates.pairs[wanted, 3] = size_a + size_b - common
     candidates.parts[wanted, 0], candidates.parts[wanted, 1] = size_a, size_b

@@ -9,6 +9,7 @@ consist of chunks of the same length.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,10 +114,10 @@ class Pool:
         return pa.chunked_array([*self.corpus.column(name).chunks, gap, *own.chunks], own.type)
 
     def sketches(self) -> Sketches:
-        """The sketches of all rows, in place."""
+        """The sketches of all rows, in place, without words: only shingles make a document go."""
         own = Sketches.of_segment(self.segment, self.scratch)
         if self.corpus is None:
-            return own
+            return replace(own, shingles_only=True)
         chunks: list[_Chunk] = []
         places: list[tuple[Path, int]] = []
         known = Sketches.of_segment(self.corpus, self.scratch)
@@ -129,7 +130,14 @@ class Pool:
                 values, offsets = chunks[-1]
                 chunks[-1] = values, np.concatenate((offsets, np.repeat(offsets[-1:], self._gap)))
         return Sketches(
-            self.parameters, chunks, self.chunk_rows, self.size, self.level, self.release, places
+            self.parameters,
+            chunks,
+            self.chunk_rows,
+            self.size,
+            self.level,
+            self.release,
+            places,
+            shingles_only=True,
         )
 
     def release(self) -> None:

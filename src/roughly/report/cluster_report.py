@@ -180,10 +180,11 @@ def gather(
 
     segment = clusters.segment
     known = segment.parameters
-    sketcher = Sketcher(w=known.w, select=known.select, seed=known.seed, bits=known.bits)
+    sketcher = Sketcher.of(known)
     # Reports are shown around; a seed other than the usual one may be a secret.
     seed = "not shown" if known.seed else 0
-    own = {"w": known.w, "select": known.select, "bits": known.bits, "seed": seed}
+    own = {"w": known.w, "words": known.words, "select": known.select, "bits": known.bits}
+    own |= {"seed": seed}
     documents, threshold = segment.documents, float(clusters.threshold)
     by_simhash = clusters.settings.method == "hamming"
     # Of clusters by simhash the threshold says nothing about resemblance.

@@ -22,6 +22,16 @@ _LINES = 7
 _LINES_BEFORE_CUT = 4
 
 
+def counted(comparison: Comparison) -> str:
+    """How many shingles are in both, and words if there are any."""
+    shorter = min(comparison.a.tokens, comparison.b.tokens)
+    words = " and single words" if shorter < comparison.words else ""
+    return (
+        f"{comparison.common:,} of {plural(comparison.union, 'shingle')} of"
+        f" {plural(comparison.w, 'token')}{words}"
+    )
+
+
 def lines(
     comparison: Comparison, a: Document, b: Document, terminal: Terminal, limit: int
 ) -> Iterator[str]:
@@ -86,8 +96,7 @@ def _measures(comparison: Comparison, terminal: Terminal) -> Iterator[str]:
         yield f"  {name:21}{terminal.style(share(value), 'strong')}  {drawn}{_interval(guess)}"
     yield ""
     note = (
-        f"{comparison.common:,} of {plural(comparison.union, 'shingle')} of {comparison.w} tokens "
-        f"are in both; estimated with {estimate.select} from sketches of "
+        f"{counted(comparison)} are in both; estimated with {estimate.select} from sketches of "
         f"{estimate.kept_a:,} and {plural(estimate.kept_b, 'fingerprint')}"
     )
     for line in wrap(note, terminal.width - 4):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from roughly import _core
 from roughly.comparison import Comparison, Passage, Side
 from roughly.documents.file import Document, printable
+from roughly.report.comparison_lines import counted
 from roughly.report.marked_text import Piece, covered, pieces, shown_passages
 from roughly.report.reading import Reading, reading
 from roughly.report.verdict import plural, share, verdict
@@ -37,7 +38,9 @@ def page(comparison: Comparison, a: Document, b: Document) -> str:
     reading_a, reading_b = reading(a), reading(b)
     shown, whole = shown_passages(comparison.passages, reading_a, reading_b)
     common_a = covered(comparison.passages, comparison.a.tokens)
-    common_b = _core.common_tokens(b.text_utf8, b.html, a.text_utf8, a.html, comparison.w)
+    common_b = _core.common_tokens(
+        b.text_utf8, b.html, a.text_utf8, a.html, comparison.evidence_width
+    )
     runs_a = [(passage.a_token, passage.tokens, number) for number, passage in shown]
     runs_b = [(passage.b_token, passage.tokens, number) for number, passage in shown]
     style, script = _own("comparison.css"), _own("comparison.js")
@@ -52,8 +55,7 @@ def page(comparison: Comparison, a: Document, b: Document) -> str:
         documents=_document("A", comparison.a) + _document("B", comparison.b),
         select=_escaped(comparison.estimate.select),
         measures=_measures(comparison),
-        counts=f"{comparison.common:,} of {plural(comparison.union, 'shingle')} "
-        f"of {plural(comparison.w, 'token')} are in both documents.",
+        counts=f"{counted(comparison)} are in both documents.",
         map=_map(comparison, shown),
         notes=_notes(comparison, len(shown), whole),
         name_a=name_a,

@@ -31,7 +31,9 @@ def section(sample: Sample, number: int) -> str:
     reading_a, reading_b = reading(a), reading(b)
     shown, _ = shown_passages(comparison.passages, reading_a, reading_b)
     common_a = covered(comparison.passages, comparison.a.tokens)
-    common_b = _core.common_tokens(b.text_utf8, b.html, a.text_utf8, a.html, comparison.w)
+    common_b = _core.common_tokens(
+        b.text_utf8, b.html, a.text_utf8, a.html, comparison.evidence_width
+    )
     runs_a = [(passage.a_token, passage.tokens, each) for each, passage in shown]
     runs_b = [(passage.b_token, passage.tokens, each) for each, passage in shown]
     whole = max(len(reading_a.text_utf8), len(reading_b.text_utf8)) <= _WHOLE_BYTES

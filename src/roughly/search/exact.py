@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from roughly.search.query import Query, sketcher_of
 from roughly.search.searcher import Searcher
+from roughly.sketch import WORD_MARK
 
 if TYPE_CHECKING:
     from roughly.search.recall import Recall
@@ -33,27 +34,39 @@ def count_exactly(
     rows: Rows,
     threads: int,
     advance: Callable[[int], None] = lambda done: None,
-) -> tuple[Rows, Rows]:
-    """For rows, ascending: how many of the query's shingles they have, and their own number."""
-    wanted = query.all_shingles()
+) -> Rows:
+    """For rows, ascending: how many of the query's shingles they have, and their own number; and
+    the same of words, of which there may be none."""
+    wanted = query.all_elements()
     sketcher = sketcher_of(query.parameters, "all")
-    common, sizes = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
+    counts = np.zeros((len(rows), 4), np.int64)
     at = 0
     for some in _pieces(collection, rows):
         html = collection.take("html", some)
         batch = pa.record_batch({"content": collection.text(some), "html": html})
         columns = sketcher.sketch_documents(batch, threads).columns
         place = np.searchsorted(wanted, columns.values)
-        hit = np.zeros(len(columns.values) + 1, np.int64)
+        found = np.zeros(len(columns.values), bool)
         if len(wanted):
             found = wanted[np.minimum(place, len(wanted) - 1)] == columns.values
-            np.cumsum(found, out=hit[1:])
         end = at + len(some)
-        common[at:end] = hit[columns.offsets[1:]] - hit[columns.offsets[:-1]]
-        sizes[at:end] = columns.size
+        counts[at:end, 0] = _sums(found, columns.offsets)
+        counts[at:end, 1] = columns.size
+        if query.parameters.words:
+            is_word = columns.values >= np.uint64(WORD_MARK)
+            counts[at:end, 2] = _sums(found & is_word, columns.offsets)
+            counts[at:end, 3] = _sums(is_word, columns.offsets)
+            counts[at:end, 0] -= counts[at:end, 2]
         advance(len(some))
         at = end
-    return common, sizes
+    return counts
+
+
+def _sums(flags: npt.NDArray[np.bool_], offsets: Rows) -> Rows:
+    """How many of each list are set."""
+    before = np.zeros(len(flags) + 1, np.int64)
+    np.cumsum(flags, out=before[1:])
+    return before[offsets[1:]] - before[offsets[:-1]]
 
 
 def blind_rows(searcher: Searcher, query: Query, least_size: float, recall: Recall) -> Rows:

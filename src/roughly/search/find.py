@@ -57,13 +57,27 @@ class Counts:
     rows: Numbers
     common: Numbers
     sampled: Numbers  # of both
-    of_query: Numbers
+    of_query: Numbers  # words not counted, nor in the next two
     of_found: Numbers
+    inside: Numbers  # of both of these
     exact: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, rows: Numbers, columns: Numbers, exact: bool) -> Counts:
+        """With the five counts as columns."""
+        common, sampled, of_query, of_found, inside = columns.T
+        every = np.full(len(rows), exact)
+        return cls(rows, common, sampled, of_query, of_found, inside, every)
 
     def take(self, chosen: npt.NDArray[np.generic]) -> Counts:
         names = self.__dataclass_fields__
         return Counts(*(getattr(self, name)[chosen] for name in names))
+
+    def same(self) -> npt.NDArray[np.bool_]:
+        """Which have all in common."""
+        shingles = (self.inside == self.of_query) & (self.inside == self.of_found)
+        found: npt.NDArray[np.bool_] = shingles & (self.common == self.sampled)
+        return found
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -143,11 +157,16 @@ def _by_sketch(searcher: Searcher, query: Query, recall: Recall, threads: int) -
         least_contained=recall.sieve.least,
         threads=threads,
     ).astype(np.int64)
-    rows, common, sampled, of_query, of_found = (table[:, i] for i in range(1, 6))
-    counts = Counts(rows, common, sampled, of_query, of_found, np.zeros(len(table), bool))
+    counts = Counts.of(table[:, 1], table[:, 2:], exact=False)
     if not recall.sieve.slack:
         return counts
-    return counts.take(recall.through(common, sampled, of_query, of_found))
+    return counts.take(
+        recall.through(
+            resembles=(counts.common, counts.sampled),
+            contained=(counts.inside, counts.of_query),
+            contains=(counts.inside, counts.of_found),
+        )
+    )
 
 
 def _without_sketch(collection: Collection, searcher: Searcher, query: Query) -> Counts:
@@ -165,7 +184,7 @@ def _without_sketch(collection: Collection, searcher: Searcher, query: Query) ->
     same = _hex(collection, "canonical", rows) == query.canonical_hash
     rows = rows[same]
     whole = np.full(len(rows), query.size, np.int64)
-    return Counts(rows, whole, whole, whole, whole, np.ones(len(rows), bool))
+    return Counts.of(rows, np.column_stack([whole] * 5), exact=True)
 
 
 def _by_text(
@@ -218,26 +237,28 @@ def _counted(
     threads: int,
     advance: Callable[[int], None] = lambda done: None,
 ) -> Counts:
-    common, sizes = count_exactly(collection, query, rows, threads, advance)
+    inside, sizes, common_words, words = count_exactly(collection, query, rows, threads, advance).T
     own = np.full(len(rows), query.size, np.int64)
-    return Counts(rows, common, own + sizes - common, own, sizes, np.ones(len(rows), bool))
+    common = inside + common_words
+    sampled = own + query.words + sizes + words - common
+    return Counts(rows, common, sampled, own, sizes, inside, np.ones(len(rows), bool))
 
 
 def _reaching(counts: Counts, rule: Rule) -> npt.NDArray[np.bool_]:
     """Which of them reach a threshold."""
 
-    def reach(whole: Numbers, threshold: Threshold) -> npt.NDArray[np.bool_]:
+    def reach(part: Numbers, whole: Numbers, threshold: Threshold) -> npt.NDArray[np.bool_]:
         numerator, denominator = ratio("threshold", threshold)
-        enough: npt.NDArray[np.bool_] = counts.common * denominator >= numerator * whole
+        enough: npt.NDArray[np.bool_] = part * denominator >= numerator * whole
         return enough & (whole > 0)
 
     found = np.zeros(len(counts), bool)
     if rule.threshold is not None:
-        found |= reach(counts.sampled, rule.threshold)
+        found |= reach(counts.common, counts.sampled, rule.threshold)
     if rule.containment is not None and rule.contained:
-        found |= reach(counts.of_query, rule.containment)
+        found |= reach(counts.inside, counts.of_query, rule.containment)
     if rule.containment is not None and rule.contains:
-        found |= reach(counts.of_found, rule.containment)
+        found |= reach(counts.inside, counts.of_found, rule.containment)
     return found
 
 
@@ -249,8 +270,8 @@ def _likeness(counts: Counts, rule: Rule) -> npt.NDArray[np.float64]:
     """What containments are ranked by: containment times how much is in common, which is in
     proportion to the share of the query. Of documents inside the query their own containment
     counts, of others the query's."""
-    of_query = share_of(counts.common, counts.of_query)
-    of_found = share_of(counts.common, counts.of_found)
+    of_query = share_of(counts.inside, counts.of_query)
+    of_found = share_of(counts.inside, counts.of_found)
     likeness: npt.NDArray[np.float64] = of_query * (of_query if not rule.contains else of_found)
     return likeness
 
@@ -259,7 +280,7 @@ def _ranked(
     collection: Collection, searcher: Searcher, query: Query, rule: Rule, counts: Counts
 ) -> tuple[npt.NDArray[np.intp], dict[int, Kind]]:
     """The order of the matches, and the kinds of those that are equivalent."""
-    equal = (counts.common == counts.of_query) & (counts.common == counts.of_found)
+    equal = counts.same()
     kinds = equivalent(collection, searcher, query, counts.rows[equal], counts.common[equal])
     rank = {"identical": 0, "lexical": 1, "empty": 1, "shingle": 2}
     first = np.full(len(counts), 4, np.int64)
@@ -321,19 +342,19 @@ def named(
     sizes = searcher.sizes(counts.rows)
     near = _reaching(counts, Rule(rule.threshold or DEFAULT_THRESHOLD, None))
     matches = []
+    words = searcher.words(counts.rows) if query.parameters.words else np.zeros(len(counts))
     for i, row in enumerate(counts.rows.tolist()):
-        common, sampled = int(counts.common[i]), int(counts.sampled[i])
-        of_query, of_found = int(counts.of_query[i]), int(counts.of_found[i])
-        size, exactly = int(sizes[i]), bool(counts.exact[i])
-        kind = kinds.get(row)
+        exactly, kind = bool(counts.exact[i]), kinds.get(row)
         if kind is None:
-            kind = "contained" if of_found >= of_query else "contains"  # the larger share
+            # The larger share.
+            kind = "contained" if counts.of_found[i] >= counts.of_query[i] else "contains"
             if near[i]:
                 kind = "near"
-        measures = _estimates(query, common, sampled, of_query, of_found, size, exactly)
+        measures = _estimates(query, counts, i, int(sizes[i]), int(words[i]))
         if kind in _SAME_SHINGLES:
-            one = Estimate(1.0, 1.0, 1.0, sampled)
-            measures = one, measures[1] and one, measures[2] and one
+            one = Estimate(1.0, 1.0, 1.0, int(counts.sampled[i]))
+            inside = Estimate(1.0, 1.0, 1.0, int(counts.of_query[i]))
+            measures = one, measures[1] and inside, measures[2] and inside
         matches.append(Match(row, ids[i], dates[i], kind, *measures, exactly))
     return matches
 
@@ -346,30 +367,24 @@ def _strings(collection: Collection, name: str, rows: Numbers) -> list[Any]:
 
 
 def _estimates(
-    query: Query,
-    common: int,
-    sampled: int,
-    of_query: int,
-    of_found: int,
-    size: int,
-    exactly: bool,
+    query: Query, counts: Counts, i: int, size: int, words: int
 ) -> tuple[Estimate, Estimate | None, Estimate | None]:
-    if exactly and not sampled:  # both are empty
+    """The measures of the i-th, which has so many shingles and words."""
+    common, sampled = int(counts.common[i]), int(counts.sampled[i])
+    of_query, of_found = int(counts.of_query[i]), int(counts.of_found[i])
+    inside = int(counts.inside[i])
+    if counts.exact[i] and not sampled:  # both are empty
         one = Estimate(1.0, 1.0, 1.0, 0)
         return one, one, one
-    if exactly:
-        return (
-            _exact(common, sampled),
-            _exact(common, of_query),
-            _exact(common, of_found),
-        )
-    resemblance = resemblance_interval(common, sampled, query.size, size)
+    if counts.exact[i]:
+        return _exact(common, sampled), _exact(inside, of_query), _exact(inside, of_found)
+    resemblance = resemblance_interval(common, sampled, query.size + query.words, size + words)
     if query.parameters.selection[0] == "min":
         return resemblance, None, None
     return (
         resemblance,
-        containment_interval(common, of_query, query.size, size),
-        containment_interval(common, of_found, size, query.size),
+        containment_interval(inside, of_query, query.size, size),
+        containment_interval(inside, of_found, size, query.size),
     )
 
 

@@ -51,7 +51,7 @@ def find_by_simhash(
     counts = _measured(collection, query, rows, threads)
     order = np.lexsort((rows, -share_of(counts.common, counts.sampled), bits))[:limit]
     counts, bits = counts.take(order), bits[order]
-    equal = (counts.common == counts.of_query) & (counts.common == counts.of_found)
+    equal = counts.same()
     kinds = equivalent(collection, searcher, query, counts.rows[equal], counts.common[equal])
     rule = Rule(DEFAULT_THRESHOLD, None)
     matches = [
@@ -66,7 +66,7 @@ def find_by_simhash(
 
 def _measured(collection: Collection, query: Query, rows: Numbers, threads: int) -> Counts:
     """What sketches of some rows have in common with the query's."""
-    parts = [np.zeros((0, 4), np.int64)]
+    parts = [np.zeros((0, 5), np.int64)]
     for begin in range(0, len(rows), _MEASURED_AT_ONCE):
         some = rows[begin : begin + _MEASURED_AT_ONCE]
         values, offsets = collection.sketch_elements(some)
@@ -86,16 +86,16 @@ def _measured(collection: Collection, query: Query, rows: Numbers, threads: int)
             sizes.astype(np.uint32),
             levels.astype(np.uint8),
             number if name == "min" else 0,
+            words=query.parameters.words > 0,
         )
         pairs = np.zeros((len(some), 4), np.uint32)
         pairs[:, 1] = every[1:]
         found = together.measure("resemblance", pairs, threads).astype(np.int64)[:, 2:]
-        held = found[:, 1:].repeat(2, axis=1)
+        held = found[:, [1, 1, 0]]
         if name != "min":
             # Containment is of the second in the first.
-            held[:, 1] = together.measure("contained", pairs, threads)[:, 3]
+            held[:, 1:] = together.measure("contained", pairs, threads)[:, [3, 2]]
             pairs[:, :2] = pairs[:, 1::-1].copy()
             held[:, 0] = together.measure("contained", pairs, threads)[:, 3]
         parts.append(np.concatenate([found, held], axis=1))
-    common, sampled, of_query, of_found = np.concatenate(parts).T
-    return Counts(rows, common, sampled, of_query, of_found, np.zeros(len(rows), bool))
+    return Counts.of(rows, np.concatenate(parts), exact=False)

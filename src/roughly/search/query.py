@@ -16,7 +16,7 @@ import numpy.typing as npt
 from roughly.documents.file import Document
 from roughly.parameters import Parameters
 from roughly.search.searcher import QueryColumns
-from roughly.sketch import Sketch
+from roughly.sketch import WORD_MARK, Sketch
 from roughly.sketcher import Sketcher
 
 # Elements that are looked up; a larger document brings those of a coarser level.
@@ -29,7 +29,7 @@ class Query:
 
     parameters: Parameters
     columns: QueryColumns
-    size: int  # distinct shingles
+    size: int  # distinct shingles, words not counted
     tokens: int
     content_hash: str
     canonical_hash: str
@@ -59,15 +59,23 @@ class Query:
         return int(self.columns.level[0])
 
     def elements_at(self, level: int) -> int:
-        """How many elements it has where it meets documents of a level."""
+        """How many elements, without words, it has where it meets documents of a level."""
         level = max(level, self.level)
+        values = self.columns.values
+        if self.parameters.words:
+            values = values[: np.searchsorted(values, np.uint64(WORD_MARK))]
         if level == self.level:
-            return len(self.columns.values)
+            return len(values)
         mask = np.uint64((1 << level) - 1)
-        return int(np.count_nonzero((self.columns.values & mask) == 0))
+        return int(np.count_nonzero((values & mask) == 0))
 
-    def all_shingles(self) -> npt.NDArray[np.uint64]:
-        """The fingerprints of all shingles, ascending; needs the text."""
+    @property
+    def words(self) -> int:
+        """How many words it has beside its shingles, if it is short."""
+        return len(self.columns.values) - self.elements_at(0) if self.parameters.words else 0
+
+    def all_elements(self) -> npt.NDArray[np.uint64]:
+        """The fingerprints of all shingles, and words, ascending; needs the text."""
         assert self.text is not None
         return _sketch(sketcher_of(self.parameters, "all"), self.text).fingerprints
 
@@ -75,8 +83,7 @@ class Query:
 @lru_cache
 def sketcher_of(parameters: Parameters, select: str | None = None) -> Sketcher:
     """The sketcher that made sketches of these parameters, or one of another selection."""
-    select = parameters.select if select is None else select
-    return Sketcher(parameters.w, select, parameters.seed, parameters.bits)
+    return Sketcher.of(parameters, select)
 
 
 def _sketch(sketcher: Sketcher, text: Document) -> Sketch:

@@ -139,13 +139,11 @@ class Recall:
     def _meeting(self, level: int) -> int:
         return max(level, self._query.level)
 
-    def through(
-        self, common: Numbers, sampled: Numbers, of_query: Numbers, of_found: Numbers
-    ) -> npt.NDArray[np.bool_]:
-        """Which counts go through the sieve."""
-        found = np.zeros(len(common), bool)
+    def through(self, **counts: tuple[Numbers, Numbers]) -> npt.NDArray[np.bool_]:
+        """Which counts go through the sieve: common ones and all, for each way to be found."""
+        found = np.zeros(len(counts["resembles"][0]), bool)
         for name, way in self._ways.items():
-            whole = {"resembles": sampled, "contained": of_query, "contains": of_found}[name]
+            common, whole = counts[name]
             found |= common >= self.sieve.needed(way.share, whole)
         return found
 

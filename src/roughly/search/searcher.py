@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from roughly import _core
 from roughly.errors import MismatchError, ParameterError
 from roughly.parameters import Parameters, exact_ratio, threads_or_all
 from roughly.storage.segment_index import MAPPED_BYTES, Level, SegmentIndex, reading
+from roughly.storage.sketch_table import without_words
 
 if TYPE_CHECKING:
     from roughly.sketch import Sketch
@@ -28,7 +30,8 @@ Threshold = float | str | Fraction
 Direction = Literal["both", "contained", "contains"]
 
 # Columns: query, global row, common, sampled, elements of the query and of the row at the level
-# where the two meet. common / sampled is the resemblance; common / elements a containment.
+# where the two meet, and how many of those are common. common / sampled is the resemblance;
+# the last / elements a containment. Words of short documents count for resemblance alone.
 NeighbourTable = npt.NDArray[np.uint32]
 
 # Fewer elements than these may all be somewhere by chance; as in a clustering.
@@ -148,7 +151,7 @@ class Searcher:
         """
         parameters = self.parameters
         if parameters is None:
-            return np.zeros((0, 6), np.uint32)
+            return np.zeros((0, 7), np.uint32)
         check_searchable(parameters, containment_floor is not None)
         resembles = None if floor is None else ratio("floor", floor)
         contained = contains = None
@@ -172,7 +175,78 @@ class Searcher:
         """The same with a floor for each of the three shares."""
         parameters = self.parameters
         if parameters is None:
-            return np.zeros((0, 6), np.uint32)
+            return np.zeros((0, 7), np.uint32)
+        if parameters.words:
+            return self._neighbours_with_words(queries, floors, least_contained, threads)
+        found = self._neighbours(queries, floors, least_contained, threads)
+        return np.column_stack([found, found[:, 2]])
+
+    def _neighbours_with_words(
+        self, queries: Queries, floors: Floors, least_contained: int, threads: int | None
+    ) -> NeighbourTable:
+        """Who resembles by all elements, and who contains or is contained by shingles; then both
+        are counted for whoever was found."""
+        cut = QueryColumns(
+            *without_words(queries.values, queries.offsets), queries.size, queries.level
+        )
+        found = []
+        if floors.resembles is not None:
+            near = Floors(floors.resembles, None, None)
+            found.append(self._neighbours(queries, near, 0, threads, with_words=True))
+        if floors.contained is not None or floors.contains is not None:
+            inside = floors._replace(resembles=None)
+            found.append(self._neighbours(cut, inside, least_contained, threads))
+        table = np.concatenate([np.zeros((0, 6), np.uint32), *found])
+        key = table[:, 0].astype(np.uint64) << np.uint64(32) | table[:, 1]
+        table = table[np.unique(key, return_index=True)[1]]
+        table = np.column_stack([table, table[:, 2]])
+        # Where neither has words, all counts are the same.
+        has_words = np.diff(queries.offsets) > np.diff(cut.offsets)
+        concerned = has_words[table[:, 0]] | (self.words(table[:, 1].astype(np.int64)) > 0)
+        if concerned.any():
+            pairs = table[concerned, :2]
+            table[concerned] = self._measured(queries, pairs, threads_or_all(threads))
+        return table
+
+    def _measured(
+        self, queries: Queries, pairs: npt.NDArray[np.uint32], threads: int
+    ) -> NeighbourTable:
+        """Queries and rows with all that is counted of them."""
+        parameters = self.parameters
+        assert parameters is not None
+        rows, position = np.unique(pairs[:, 1], return_inverse=True)
+        others = self.sketches(rows.tolist())
+        count = len(queries.size)
+        values = np.concatenate([queries.values, others.values])
+        begins = queries.offsets[:-1], others.offsets + len(queries.values)
+        together = _core.SketchSet(
+            [(values, np.concatenate(begins))],
+            1 << (count + len(rows) - 1).bit_length(),
+            np.arange(count + len(rows), dtype=np.uint32),
+            np.concatenate([queries.size, others.size]),
+            np.concatenate([queries.level, others.level]),
+            0,
+            words=parameters.words > 0,
+        )
+        table = np.zeros((len(pairs), 4), np.uint32)
+        table[:, 0], table[:, 1] = pairs[:, 0], count + position
+        near = together.measure("resemblance", table, threads)
+        # Containment is of the second in the first.
+        of_found = together.measure("contained", table, threads)
+        of_query = together.measure("contained", table[:, [1, 0, 2, 3]].copy(), threads)
+        return np.column_stack([pairs, near[:, 2:], of_query[:, 3], of_found[:, 3], of_found[:, 2]])
+
+    def _neighbours(
+        self,
+        queries: Queries,
+        floors: Floors,
+        least_contained: int,
+        threads: int | None,
+        with_words: bool = False,
+    ) -> NeighbourTable:
+        """The first six columns, by one kind of elements."""
+        parameters = self.parameters
+        assert parameters is not None
         name, number = parameters.selection
         resembles, contained, contains = (each or _NOT_ASKED for each in floors)
         found = []
@@ -192,6 +266,7 @@ class Searcher:
                     number if name == "min" else 0,
                     _NOTHING if shelf.removed is None else shelf.removed,
                     threads_or_all(threads),
+                    with_words,
                 )
             if shelf.first_row:
                 table = table + np.array([0, shelf.first_row, 0, 0, 0, 0], np.uint32)
@@ -280,6 +355,15 @@ class Searcher:
         for i, row in enumerate(rows.tolist()):
             shelf, inside = self.shelf_of(row)
             found[i] = shelf.index.records(np.array([inside]))[0]["size"]
+        return found
+
+    def words(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+        """Of some global rows the number of words in their sketches."""
+        found = np.zeros(len(rows), np.uint8)
+        number = np.searchsorted(self._first_rows, rows, "right") - 1
+        for at, shelf in enumerate(self.shelves):
+            own = number == at
+            found[own] = shelf.index.records(rows[own] - shelf.first_row)["words"]
         return found
 
     def sketches(self, rows: Sequence[int]) -> QueryColumns:

@@ -88,7 +88,7 @@ class Simhasher:
     every key, or "random".
     """
 
-    __slots__ = ("_frequencies", "_maker", "_parameters", "_weights")
+    __slots__ = ("_frequencies", "_maker", "_parameters", "_weights", "_words")
 
     def __init__(
         self,
@@ -103,6 +103,7 @@ class Simhasher:
         seed = check_integer("seed", seed, 0, (1 << 64) - 1)
         first, last = parse_features(str(features))
         words = stop_word_tokens(stop_words)
+        self._words = stop_words if isinstance(stop_words, str) else words
         if words is None:
             words_name = "none"
         else:
@@ -136,6 +137,14 @@ class Simhasher:
     @property
     def parameters(self) -> SimhashParameters:
         return self._parameters
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travels as its arguments; what the core made of them does not."""
+        p, words = self._parameters, self._words
+        given = [word.decode() for word in words] if isinstance(words, list) else words
+        weights = p.weights if self._frequencies is None else self._frequencies
+        stem = None if p.stem == "none" else p.stem
+        return Simhasher, (p.features, weights, given, stem, p.seed)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Simhasher) and self._parameters == other._parameters

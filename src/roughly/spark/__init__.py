@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from roughly.corpus import Corpus
+    from roughly.simhashing.frequency import DocumentFrequencies
     from roughly.simhashing.simhasher import Simhasher
     from roughly.sketcher import Sketcher
 
@@ -27,6 +28,7 @@ __all__ = [
     "SparkError",
     "cluster",
     "dedup",
+    "frequencies",
     "hamming_join",
     "open_session",
     "read_corpus",
@@ -68,6 +70,30 @@ def simhash(
 
     fields = fields_of(documents, text_field, id_field, None, content_type)
     return simhashed(readable(documents, fields), simhasher or Simhasher(), fields)
+
+
+def frequencies(
+    documents: DataFrame,
+    simhasher: Simhasher | None = None,
+    at_least: int = 1,
+    *,
+    content_type: str = "auto",
+    text_field: str | None = None,
+    id_field: str | None = None,
+) -> DocumentFrequencies:
+    """In how many documents each feature of a simhasher is, of those that `at_least` so many have:
+    weights for tf-idf, as `Simhasher.frequencies`."""
+    check_spark()
+    from roughly.parameters import check_integer
+    from roughly.simhashing.simhasher import Simhasher
+    from roughly.spark.feature_frequency import feature_frequencies
+    from roughly.spark.sketching import fields_of, readable
+
+    check_integer("at_least", at_least, 1, 1 << 32)
+    fields = fields_of(documents, text_field, id_field, None, content_type)
+    return feature_frequencies(
+        readable(documents, fields), simhasher or Simhasher(), fields, at_least
+    )
 
 
 def hamming_join(

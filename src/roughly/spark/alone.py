@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,13 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from roughly.clustering.clusters import Clusters
+from roughly.clustering.clusters import Clusters, Linkage
 from roughly.clustering.equivalence import KINDS
-from roughly.clustering.outcome import MEASURES, Outcome
+from roughly.clustering.outcome import MEASURES
 from roughly.clustering.run import run_phases
 from roughly.clustering.settings import Settings
 from roughly.documents.skipped import Skipped
 from roughly.parameters import Parameters
+from roughly.spark.attribute import attribute_columns
 from roughly.spark.column import number_column, word_column
 from roughly.storage.collection import Collection
 from roughly.storage.segment import Segment
@@ -52,10 +54,12 @@ _TYPES = {"long": pa.int64(), "string": pa.string(), "double": pa.float64(), "bo
 _SCHEMA = pa.schema([(n, _TYPES[t]) for n, t in (field.split() for field in _TABLE.split(", "))])
 
 
-def finished(sketches: DataFrame, parameters: Parameters, settings: Settings) -> DataFrame:
+def finished(
+    sketches: DataFrame, parameters: Parameters, settings: Settings, linkage: Linkage = "single"
+) -> DataFrame:
     """All results of some sketches, to be taken apart by `part_of`."""
-    one = sketches.select(*_GATHERED).coalesce(1)
-    return one.mapInArrow(partial(_finish, parameters, settings), _TABLE)
+    one = sketches.select(*_GATHERED, *attribute_columns(settings.condition)).coalesce(1)
+    return one.mapInArrow(partial(_finish, parameters, settings, linkage), _TABLE)
 
 
 def part_of(table: DataFrame, part: str) -> DataFrame:
@@ -66,14 +70,17 @@ def part_of(table: DataFrame, part: str) -> DataFrame:
 
 
 def _finish(
-    parameters: Parameters, settings: Settings, arrow: Iterator[pa.RecordBatch]
+    parameters: Parameters,
+    settings: Settings,
+    linkage: Linkage,
+    arrow: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     # Where the executor spills, which is meant for as much.
     place = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or None
     with tempfile.TemporaryDirectory(prefix="roughly-", dir=place) as folder:
         directory = Path(folder)
         with Steps(directory, {}, durable=False) as steps:
-            segment = _gathered(arrow, parameters, directory / "segment", steps)
+            segment = _gathered(arrow, parameters, settings, directory / "segment", steps)
             if not len(segment):
                 return
             outcome = run_phases(
@@ -85,21 +92,32 @@ def _finish(
             settings,
             settings.threshold,
             settings.containment,
-            "single",
+            linkage,
             Skipped(False),
             [],
             1,
         )
         yield from _documents(found)
-        yield from _pairs(outcome)
+        yield from _pairs(found)
         segment.close()
 
 
 def _gathered(
-    arrow: Iterator[pa.RecordBatch], parameters: Parameters, directory: Path, steps: Steps
+    arrow: Iterator[pa.RecordBatch],
+    parameters: Parameters,
+    settings: Settings,
+    directory: Path,
+    steps: Steps,
 ) -> Segment:
     """The sketches as a segment, without texts."""
-    with SegmentWriter(directory, parameters, text=False, steps=steps) as writer:
+    attributes: dict[str, Any] = {}
+    if settings.condition.simhash is not None:
+        attributes["simhash"] = asdict(settings.condition.simhash)
+    if settings.condition.within is not None:
+        attributes["category"] = settings.condition.within
+    with SegmentWriter(
+        directory, parameters, text=False, steps=steps, attributes=attributes
+    ) as writer:
         for batch in arrow:
             rows = len(batch)
             if not rows:
@@ -137,8 +155,19 @@ def _read(batch: pa.RecordBatch) -> pa.RecordBatch:
             "encoding": encodings,
             "source": pa.array(zero.astype(np.int32)),
             **{name: pa.array(zero) for name in ("position", "begin", "end")},
+            **_attributes(batch),
         }
     )
+
+
+def _attributes(batch: pa.RecordBatch) -> dict[str, pa.Array]:
+    """What the condition looks at, as a segment has it."""
+    found: dict[str, pa.Array] = {}
+    if "simhash" in batch.schema.names:
+        found["simhash"] = batch.column("simhash").cast(pa.int64()).view(pa.uint64())
+    if "category" in batch.schema.names:
+        found["category"] = batch.column("category").cast(pa.string())
+    return found
 
 
 def _documents(found: Clusters) -> Iterator[pa.RecordBatch]:
@@ -163,11 +192,15 @@ def _documents(found: Clusters) -> Iterator[pa.RecordBatch]:
         begin = some.stop
 
 
-def _pairs(outcome: Outcome) -> Iterator[pa.RecordBatch]:
-    """Pairs and links, by the numbers of their documents."""
+def _pairs(found: Clusters) -> Iterator[pa.RecordBatch]:
+    """Pairs and links, by the numbers of their documents. Pairs by simhash are as sketches tell."""
+    outcome = found.outcome
     numbers, hubs = outcome.groups.representatives.astype(np.int64), outcome.hubs
     for measure in MEASURES:
-        tables = {"pairs": outcome.pairs(measure), "links": outcome.link_tables(measure)}
+        pairs = outcome.pairs(measure)
+        if found.settings.method == "hamming":
+            pairs = map(found.measured, pairs)
+        tables = {"pairs": pairs, "links": outcome.link_tables(measure)}
         for name, some in tables.items():
             for table in some:
                 a, b, common, sampled = table.astype(np.int64).T

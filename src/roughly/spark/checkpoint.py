@@ -3,7 +3,8 @@
 Every table is a folder of Parquet in a directory that all executors can reach (local for a local
 master, else hdfs, s3a and the like): a lost executor's tasks read it again, and a driver that is
 started again with the same directory and parameters goes on behind the last complete table. Each
-is told in the log with its rows, its bytes and how much larger its largest part is than the mean.
+is told in the log with its rows, its bytes, how much larger its largest part is than the mean, and
+the bytes that were shuffled for it.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Checkpoints:
         from pyspark.sql import Observation
         from pyspark.sql import functions as F
 
-        begin = time.monotonic()
+        begin, shuffled = time.monotonic(), self._shuffled()
         path = f"{self._directory}/{name}"
         if self._exists(f"{path}/_SUCCESS"):
             state, kept = "found", self._spark.read.schema(table.schema).parquet(path)
@@ -69,8 +70,9 @@ class Checkpoints:
         sizes = self._sizes(path)
         skew = max(sizes, default=0) * len(sizes) / max(sum(sizes), 1)
         log.info(
-            "%s: %s, %d rows, %d bytes in %d parts, the largest %.1f times the mean, %.1f s",
-            *(name, state, rows, sum(sizes), len(sizes), skew, took),
+            "%s: %s, %d rows, %d bytes in %d parts, the largest %.1f times the mean,"
+            " %d bytes shuffled, %.1f s",
+            *(name, state, rows, sum(sizes), len(sizes), skew, self._shuffled() - shuffled, took),
         )
         if self._progress is not None:
             self._progress(name, rows, took)
@@ -111,6 +113,11 @@ class Checkpoints:
     def _exists(self, path: str) -> bool:
         named, system = self._path(path)
         return bool(system.exists(named))
+
+    def _shuffled(self) -> int:
+        """Bytes that tasks have written for later stages so far, those of lost executors too."""
+        found = self._spark._jsc.sc().statusStore().executorList(False)
+        return sum(found.apply(n).totalShuffleWrite() for n in range(found.size()))
 
     def _sizes(self, path: str) -> list[int]:
         """Of every part of a table the bytes."""

@@ -88,4 +88,5 @@ def sketch_set(
         np.ascontiguousarray(size, dtype=np.uint32),
         np.ascontiguousarray(level, dtype=np.uint8),
         number if name == "min" else 0,
+        words=parameters.words > 0,
     )

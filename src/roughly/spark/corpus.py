@@ -25,12 +25,13 @@ from roughly.clustering.join import Budget, Hubs
 from roughly.clustering.outcome import FOREST, write_hubs, write_pairs
 from roughly.clustering.sketches import PairTable, Rows, Sketches
 from roughly.clustering.sketching import identity, write_segment
+from roughly.condition import NO_CONDITION
 from roughly.corpus import Corpus, create_corpus
 from roughly.documents import open_documents
 from roughly.errors import ParameterError
 from roughly.parameters import memory_or_half, threads_or_all
 from roughly.sketcher import Sketcher
-from roughly.spark.clustering import SparkClusters
+from roughly.spark.clusters import SparkClusters
 from roughly.spark.sketching import fields_of, readable
 from roughly.storage.durable import make_directory
 from roughly.storage.lock import WriterLock
@@ -60,7 +61,13 @@ def write_corpus(
     """A corpus on the driver's machine, of the documents that were clustered; its clusters are
     those that were found."""
     parameters, settings = found.parameters, found.settings
-    sketcher = Sketcher(parameters.w, parameters.select, parameters.seed, parameters.bits)
+    if settings.method != "join" or settings.exact or settings.condition != NO_CONDITION:
+        raise ParameterError(
+            "corpus: cannot be made of this: Spark hands over plain pairs by sketches only, and"
+            " these are of a preset, exact, or of a method or condition",
+            hint="write the tables, or make the corpus with: roughly cluster",
+        )
+    sketcher = Sketcher.of(parameters)
     fields = fields_of(documents, text_field, id_field, date_field, content_type)
     texts = readable(documents, fields).select("id", "text")
     named = found.names.join(texts, "id").select("number", "id", "date", "text")

@@ -10,28 +10,34 @@ alike documents costs a pair for each, not the square.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from roughly.clustering.join import MassRule
-from roughly.clustering.outcome import reaching
+from roughly.condition import make_condition
+from roughly.corpus import Corpus
+from roughly.deduplication.against import check_corpus, simhash_of_corpus, sketcher_of_corpus
 from roughly.deduplication.rule import Rule, Threshold, make_rule
 from roughly.errors import ParameterError
 from roughly.parameters import Parameters
+from roughly.simhashing.simhasher import Simhasher
 from roughly.sketcher import Sketcher
+from roughly.spark.attribute import attribute_columns
 from roughly.spark.checkpoint import Checkpoints, Progress
-from roughly.spark.clustering import Sizes, checked_elements
-from roughly.spark.exact import counted_by_sketch, counted_exactly
+from roughly.spark.choice import contained, first_of_hubs, likely, with_best
+from roughly.spark.clustering import checked_elements
+from roughly.spark.clusters import Sizes
+from roughly.spark.exact import at_least, counted_by_sketch, counted_exactly
 from roughly.spark.frequency import with_frequencies
 from roughly.spark.greedy import removed_of
 from roughly.spark.join import NO_HUB, JoinRule, Level, joined_pairs, levels_of
 from roughly.spark.mass import find_hubs
-from roughly.spark.order import numbered
+from roughly.spark.pool import POSITION, Pool, make_pool
+from roughly.spark.reason import followers, named, simhash_reasons
 from roughly.spark.session import check_spark
 from roughly.spark.sketching import Fields, fields_of, readable, sketched
 
@@ -40,8 +46,8 @@ if TYPE_CHECKING:
 
 # Two documents are a mass here, as in roughly.deduplication.candidates.
 _MASS = MassRule(least_frequency=2)
-_IDLE = 0
-_POSITION = "position"
+# Teams whose documents have no pairs with each other.
+_IDLE, _PINNED = 0, 1
 
 
 def dedup(
@@ -52,7 +58,46 @@ def dedup(
     order_field: str | None = None,
     containment: Threshold | None = None,
     estimate: bool = False,
+    method: str | None = None,
+    distance: int | None = None,
+    size_ratio: Threshold | None = None,
+    within: str | None = None,
+    simhasher: Simhasher | None = None,
+    against: str | os.PathLike[str] | Corpus | None = None,
     sketcher: Sketcher | None = None,
+    **options: Any,
+) -> SparkDeduplicated:
+    """Finds the documents that can go because one much like them stays, as `roughly.dedup` does,
+    with the same parameters.
+
+    A DataFrame has no order of its own: `order_field` names the column whose order is that of the
+    input, without two equal values; keep="first" needs it, and where the others leave two
+    documents equal it decides, or else the id. All executors must have the corpus of `against`
+    under its path. Other options are those of `roughly.spark.clustering.cluster_by`.
+    """
+    if sketcher is not None and not isinstance(sketcher, Sketcher):
+        raise ParameterError(f"sketcher: wrong type: {type(sketcher).__name__}, wanted a Sketcher")
+    condition = make_condition(method, distance, size_ratio, within, simhasher)
+    corpus = Corpus(os.fspath(against)) if isinstance(against, str | os.PathLike) else against
+    if corpus is None:
+        sketcher = (Sketcher() if sketcher is None else sketcher).without_words()
+    else:
+        sketcher = sketcher_of_corpus(corpus, sketcher)
+        stored = simhash_of_corpus(corpus)
+        if simhasher is None and condition.simhash is not None and stored is not None:
+            condition = replace(condition, simhash=stored)
+        check_corpus(corpus, condition, estimate)
+    rule = make_rule(threshold, containment, keep, estimate, sketcher, condition)
+    return dedup_by(rule, documents, sketcher, order_field, corpus, **options)
+
+
+def dedup_by(
+    rule: Rule,
+    documents: DataFrame,
+    sketcher: Sketcher,
+    order_field: str | None = None,
+    corpus: Corpus | None = None,
+    *,
     content_type: str = "auto",
     text_field: str | None = None,
     id_field: str | None = None,
@@ -61,18 +106,12 @@ def dedup(
     progress: Progress | None = None,
     sizes: Sizes | None = None,
 ) -> SparkDeduplicated:
-    """Finds the documents that can go because one much like them stays, as `roughly.dedup` does.
-
-    A DataFrame has no order of its own: `order_field` names the column whose order is that of the
-    input, without two equal values; keep="first" needs it, and where the others leave two
-    documents equal it decides, or else the id. For the rest see `roughly.spark.clustering.cluster`.
-    """
+    """The same by a rule that is made already."""
     check_spark()
-    if sketcher is not None and not isinstance(sketcher, Sketcher):
-        raise ParameterError(f"sketcher: wrong type: {type(sketcher).__name__}, wanted a Sketcher")
-    sketcher = Sketcher() if sketcher is None else sketcher
-    rule = make_rule(threshold, containment, keep, estimate, sketcher)
-    fields = fields_of(documents, text_field, id_field, date_field, content_type)
+    condition = rule.condition
+    fields = fields_of(
+        documents, text_field, id_field, date_field, content_type, condition.category_field
+    )
     if order_field is None and rule.keep == "first":
         raise ParameterError(
             "keep: no order to take the first by: a DataFrame has none of its own",
@@ -85,38 +124,41 @@ def dedup(
         )
     run = {"sketch": str(sketcher.parameters), "fields": str(fields), "order": order_field}
     run |= {"rule": str(rule)}
+    if corpus is not None:
+        known = corpus.manifest
+        run["against"] = f"{Path(corpus.path).absolute()}: {known.segments} less {known.removed}"
     checkpoints = Checkpoints(documents.sparkSession, checkpoint, run, progress)
     texts = _with_position(readable(documents, fields, _more(order_field)), order_field)
-    sketches = checkpoints.keep("sketches", sketched(texts, sketcher, fields, (_POSITION,)))
+    made = sketched(texts, sketcher, fields, (POSITION,), condition, shingles_only=True)
+    sketches = checkpoints.keep("sketches", made)
     checked_elements(sketches, checkpoints)
-    ordered = numbered(sketches, _keep_order(rule), "ordered", checkpoints)
-    finder = _Finder(
-        ordered, texts, sketcher.parameters, rule, fields, checkpoints, sizes or Sizes()
-    )
+    pool = make_pool(sketches, texts, _keep_order(rule), corpus, condition, checkpoints)
+    parameters = replace(sketcher.parameters, words=0)
+    finder = _Finder(pool, parameters, rule, fields, checkpoints, sizes or Sizes())
     return SparkDeduplicated(documents, fields, finder.removals(), checkpoints)
 
 
 def _more(order_field: str | None) -> tuple[Any, ...]:
     from pyspark.sql import functions as F
 
-    return () if order_field is None else (F.col(f"`{order_field}`").alias(_POSITION),)
+    return () if order_field is None else (F.col(f"`{order_field}`").alias(POSITION),)
 
 
 def _with_position(texts: DataFrame, order_field: str | None) -> DataFrame:
     from pyspark.sql import functions as F
 
-    return texts if order_field is not None else texts.withColumn(_POSITION, F.lit(0))
+    return texts if order_field is not None else texts.withColumn(POSITION, F.lit(0))
 
 
 def _keep_order(rule: Rule) -> list[Column]:
+    """The order in which documents are taken, but for ties."""
     from pyspark.sql import functions as F
 
-    ties = [F.col(_POSITION), F.col("id")]
     if rule.keep == "longest":
-        return [F.col("tokens").desc(), *ties]
+        return [F.col("tokens").desc()]
     if rule.keep == "newest":
-        return [F.coalesce(F.col("date"), F.lit("")).desc(), *ties]
-    return ties
+        return [F.coalesce(F.col("date"), F.lit("")).desc()]
+    return []
 
 
 @dataclass(frozen=True)
@@ -130,7 +172,8 @@ class SparkDeduplicated:
 
     def removals(self) -> DataFrame:
         """A row a document that goes: removed, kept (ids), kind, resemblance, containment (of the
-        removed one in the kept one; null where sketches cannot tell)."""
+        removed one in the kept one; null where sketches cannot tell); by the methods simhash and
+        both distance, and if they were held against a corpus kept_in, as `roughly.dedup`."""
         return self._removals
 
     def documents(self) -> DataFrame:
@@ -146,46 +189,11 @@ class SparkDeduplicated:
         self.checkpoints.close()
 
 
-def _likely(
-    rule: Rule,
-    parameters: Parameters,
-    lowest: Fraction | None,
-    table: npt.NDArray[np.uint32],
-    level: npt.NDArray[np.int64],
-) -> npt.NDArray[np.bool_]:
-    """Which pairs by resemblance are looked at (roughly.deduplication.candidates): those that reach
-    the floor of their level, or `lowest` if that is given, and may well reach the threshold."""
-    good = table[:, 3] > 0
-    for each in np.unique(level).tolist():
-        here = level == each
-        floor = rule.floor_at(each, parameters) if lowest is None else lowest
-        good[here] &= reaching(table[here], floor)
-    if not rule.estimate and parameters.selection[0] == "adaptive":
-        share = table[:, 2] / np.maximum(table[:, 3], 1)
-        good &= share >= rule.least_at(level, table[:, 3])
-    return good
-
-
-def _contained(
-    floor: Fraction,
-    whole: Fraction | None,
-    table: npt.NDArray[np.uint32],
-    level: npt.NDArray[np.int64],
-) -> npt.NDArray[np.bool_]:
-    """Which pairs by containment are looked at; at level 0 those that reach `whole`."""
-    good = (table[:, 3] > 0) & reaching(table, floor)
-    if whole is not None:
-        good &= (level > 0) | reaching(table, whole)
-    chosen: npt.NDArray[np.bool_] = good
-    return chosen
-
-
 @dataclass(frozen=True)
 class _Finder:
     """One deduplication, over documents that are sketched and numbered in keep order."""
 
-    ordered: DataFrame
-    texts: DataFrame  # id, text
+    pool: Pool
     parameters: Parameters
     rule: Rule
     fields: Fields
@@ -195,51 +203,72 @@ class _Finder:
     def removals(self) -> DataFrame:
         keep = self.checkpoints.keep
         groups = keep("equivalents", self._groups())
+        rule, pool = self.rule, self.pool
+        if rule.condition.method == "simhash":
+            reasons = simhash_reasons(
+                pool,
+                groups,
+                self.parameters,
+                rule.condition,
+                self.checkpoints,
+                self.sizes.fitting,
+            )
+            return keep("removals", named(reasons, pool, rule.condition))
+        more = attribute_columns(rule.condition)
         own = groups.where("number = representative").select("number")
-        plain = self.ordered.select("number", "size", "level", "kept", "values")
-        documents = keep(
-            "frequencies", with_frequencies(plain.join(own, "number"), self.sizes.long_list)
-        )
+        plain = pool.ordered.select("number", "size", "level", "kept", "values", *more)
+        plain = plain.join(own, "number")
+        documents = keep("frequencies", with_frequencies(plain, self.sizes.long_list, more))
         levels = levels_of(documents)
-        hubs = keep(
-            "hubs", find_hubs(documents, self.parameters, self.rule.threshold, _MASS)
-        ).selectExpr("b as number", "a as hub")
-        idle = hubs
-        found = self._pairs(documents, levels, idle.select("number"), None, "pairs-0")
+        hubs = find_hubs(documents, self.parameters, rule.threshold, _MASS, rule.condition)
+        hubs = keep("hubs", hubs).selectExpr("b as number", "a as hub")
+        idle = hubs.where(f"number >= {pool.pinned}")
+        found, dropped = self._pairs(documents, levels, idle.select("number"), None, "pairs-0")
         number, opened = 0, 1
         while True:
             edges = found.where(self._removes())
             gone = removed_of(edges, f"removed-{number}", self.checkpoints, self.sizes.fitting)
             staying = idle.join(gone, "number", "left_anti")
-            chosen = keep(f"opened-{number}", _first_of_hubs(staying, opened))
+            chosen = keep(f"opened-{number}", first_of_hubs(staying, opened))
             if chosen.isEmpty():
-                break
+                # Those that stay for all that get their other pairs with the corpus, too.
+                wide = dropped.join(gone.selectExpr("number as b"), "b", "left_anti")
+                wide = keep(f"wide-{number}", wide.select("a", "b"))
+                if wide.isEmpty():
+                    break
+                number += 1
+                found = found.unionByName(self._counted(wide, documents, f"pairs-{number}"))
+                dropped = dropped.join(wide.select("b").distinct(), "b", "left_anti")
+                continue
             number, opened = number + 1, opened * 4
             waiting = idle.join(chosen, "number", "left_anti")
             among = documents.join(idle.select("number"), "number", "left_semi")
             lowest = min(self.rule.floor_at(level.level, self.parameters) for level in levels)
-            more = self._pairs(
+            fresh, _ = self._pairs(
                 among, levels_of(among), waiting.select("number"), lowest, f"pairs-{number}"
             )
-            found = found.unionByName(more)
+            found = found.unionByName(fresh)
             idle = keep(f"idle-{number}", waiting)
-        return keep("removals", self._reasons(groups, found, gone))
+        return keep("removals", named(self._reasons(groups, found, gone), pool, rule.condition))
 
     def _groups(self) -> DataFrame:
-        """Who has the same canonical form as an earlier one: number, representative, identical. An
-        empty document is equivalent to one of the same bytes only."""
+        """Who has the same canonical form as an earlier one, and the same category where that
+        counts: number, representative, identical. An empty document is equivalent to one of the
+        same bytes only. Those of a corpus that another one there stands for are left out."""
         from pyspark.sql import functions as F
 
+        within = [] if self.rule.condition.within is None else ["category"]
         form = F.when(F.col("size") == 0, F.col("content")).otherwise(F.col("canonical"))
-        rows = self.ordered.select("number", "content", form.alias("form"), "size")
+        rows = self.pool.ordered.select("number", "content", form.alias("form"), "size", *within)
         rows = rows.withColumn("empty", F.col("size") == 0)
         first = F.min(F.struct("number", "content")).alias("first")
-        firsts = rows.groupBy("form", "empty").agg(first)
-        return rows.join(firsts, ["form", "empty"]).select(
+        same = ["form", "empty", *within]
+        groups = rows.join(rows.groupBy(*same).agg(first), same).select(
             "number",
             F.col("first.number").alias("representative"),
             (F.col("content") == F.col("first.content")).alias("identical"),
         )
+        return groups.where(f"number >= {self.pool.pinned} or number = representative")
 
     def _pairs(
         self,
@@ -248,72 +277,68 @@ class _Finder:
         idle: DataFrame,
         lowest: Fraction | None,
         name: str,
-    ) -> DataFrame:
-        """Candidate pairs, but those of two idle documents, counted."""
+    ) -> tuple[DataFrame, DataFrame]:
+        """Candidate pairs, but those of two idle documents, or of two of the corpus, counted; and
+        those that were dropped, because a document has better ones with the corpus."""
         from pyspark.sql import functions as F
 
-        rule, parameters = self.rule, self.parameters
-        teams = idle.select(
-            "number",
-            F.lit(NO_HUB).cast("long").alias("hub"),
-            F.lit(_IDLE).cast("long").alias("team"),
-        )
+        rule, parameters, pinned = self.rule, self.parameters, self.pool.pinned
+        condition = rule.condition
+        none = F.lit(NO_HUB).cast("long").alias("hub")
+        teams = idle.select("number", none, F.lit(_IDLE).cast("long").alias("team"))
+        if pinned:
+            known = documents.where(f"number < {pinned}").select("number", none)
+            teams = teams.unionByName(known.withColumn("team", F.lit(_PINNED).cast("long")))
         floor, containment_floor = rule.floors(parameters)
         least = lowest
         if least is None:
             least = min((rule.floor_at(level.level, parameters) for level in levels), default=floor)
-        join = JoinRule(parameters, "resemblance", least)
-        choose = partial(_likely, rule, parameters, lowest)
-        keys = joined_pairs(documents, join, levels, teams, choose).select("a", "b")
+        join = JoinRule(parameters, "resemblance", least, condition=condition)
+        choose = partial(likely, rule, parameters, lowest)
+        keys = with_best(joined_pairs(documents, join, levels, teams, choose), pinned)
         if containment_floor is not None:
             whole = parameters.bits == 64 and parameters.selection[0] in ("all", "adaptive")
             top = rule.containment if whole and lowest is None else None
-            join = JoinRule(parameters, "containment", containment_floor)
+            join = JoinRule(parameters, "containment", containment_floor, condition=condition)
             held = joined_pairs(
-                documents, join, levels, teams, partial(_contained, containment_floor, top)
+                documents, join, levels, teams, partial(contained, containment_floor, top)
             )
-            keys = keys.unionByName(held.select("a", "b")).dropDuplicates()
+            keys = keys.unionByName(with_best(held, pinned))
+            keys = keys.groupBy("a", "b").agg(F.max("best").alias("best"))
         keys = self.checkpoints.keep(f"{name}-found", keys)
-        if rule.estimate:
-            return self.checkpoints.keep(name, counted_by_sketch(keys, documents, parameters))
+        counted = self._counted(keys.where("best").select("a", "b"), documents, name)
+        return counted, keys.where("not best").select("a", "b")
+
+    def _counted(self, keys: DataFrame, documents: DataFrame, name: str) -> DataFrame:
+        """The table of some pairs, counted."""
+        from pyspark.sql import functions as F
+
+        parameters, keep = self.parameters, self.checkpoints.keep
+        if self.rule.estimate:
+            return keep(name, counted_by_sketch(keys, documents, parameters))
         numbers = keys.select(F.explode(F.array("a", "b")).alias("number")).distinct()
-        named = self.ordered.select("number", "id").join(numbers, "number")
-        texts = named.join(self.texts.select("id", "text"), "id").select("number", "text")
-        return self.checkpoints.keep(
-            name, counted_exactly(keys, documents, texts, parameters, self.fields)
-        )
+        texts = self.pool.texts(numbers)
+        return keep(name, counted_exactly(keys, documents, texts, parameters, self.fields))
 
     def _removes(self) -> Column:
         """Whether a pair removes its later document, if the earlier one stays."""
         return self._near() | self._held("part_b")
 
     def _near(self) -> Column:
-        return _at_least("common", "sampled", self.rule.threshold)
+        return at_least("common", "sampled", self.rule.threshold)
 
     def _held(self, part: str) -> Column:
         from pyspark.sql import functions as F
 
         if self.rule.containment is None:
             return F.lit(False)
-        return (F.col(part) > 0) & _at_least("common", part, self.rule.containment)
+        return (F.col(part) > 0) & at_least("common", part, self.rule.containment)
 
     def _reasons(self, groups: DataFrame, pairs: DataFrame, gone: DataFrame) -> DataFrame:
         """Of everybody who goes the best of those that stay, and why."""
         from pyspark.sql import functions as F
 
         lost = gone.withColumnRenamed("number", "representative")
-        # Members whose representative stays go because of it.
-        follow = (
-            groups.where("number <> representative")
-            .join(lost, "representative", "left_anti")
-            .select(
-                "number",
-                F.col("representative").alias("kept"),
-                F.when(F.col("identical"), "identical").otherwise("lexical").alias("kind"),
-                F.lit(1.0).alias("resemblance"),
-                F.lit(1.0).alias("containment"),
-            )
-        )
         sides = pairs.selectExpr(
             "b as representative", "a as other", "common", "sampled", "part_b as part"
         )
@@ -355,28 +380,5 @@ class _Finder:
             F.expr("common / sampled").alias("resemblance"),
             inside.alias("containment"),
         )
-        names = self.ordered.select("number", "id")
-        return (
-            follow.unionByName(why)
-            .join(names.toDF("number", "removed"), "number")
-            .join(names.toDF("kept", "kept_id"), "kept")
-            .select("removed", F.col("kept_id").alias("kept"), "kind", "resemblance", "containment")
-        )
-
-
-def _at_least(common: str, whole: str, ratio: Fraction) -> Column:
-    """common / whole >= ratio, without rounding."""
-    from pyspark.sql import functions as F
-
-    wide = "decimal(20,0)"
-    left = F.col(common).cast(wide) * F.lit(ratio.denominator).cast(wide)
-    return left >= F.col(whole).cast(wide) * F.lit(ratio.numerator).cast(wide)
-
-
-def _first_of_hubs(staying: DataFrame, opened: int) -> DataFrame:
-    """The first few of those with the same hub, for they may make the later ones go."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
-    place = F.row_number().over(Window.partitionBy("hub").orderBy("number"))
-    return staying.withColumn("place", place).where(F.col("place") <= opened).select("number")
+        # Members whose representative stays go because of it.
+        return followers(groups, gone).unionByName(why)

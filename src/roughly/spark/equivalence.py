@@ -9,27 +9,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from roughly.condition import Condition
 from roughly.sketch import EQUIVALENT_SAMPLES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def equivalents(documents: DataFrame) -> DataFrame:
-    """Of every document its number, that of its `representative`, and `kind`, null for itself."""
+def equivalents(documents: DataFrame, condition: Condition, by_sketch: bool = True) -> DataFrame:
+    """Of every document its number, that of its `representative`, and `kind`, null for itself. Only
+    those of one category are equivalent, where that counts; with `by_sketch` those of the same
+    sketch, and of the same simhash where that counts, are too."""
     from pyspark.sql import functions as F
 
-    first = F.min(F.struct("number", "content", "sketch", "size", "kept")).alias("first")
-    forms = documents.groupBy("canonical").agg(first).select("canonical", "first.*")
+    within = [] if condition.within is None else ["category"]
+    form, alike_by = ["canonical", *within], ["sketch", "size", *within]
+    firsts = ["number", "content", "sketch", "size", "kept"]
+    if condition.method == "both":
+        # Documents without a simhash may be equivalent, too.
+        documents = documents.withColumn("bits", F.coalesce(F.hex("simhash"), F.lit("")))
+        alike_by, firsts = [*alike_by, "bits"], [*firsts, "bits"]
+    first = F.min(F.struct(*firsts)).alias("first")
+    forms = documents.groupBy(*form).agg(first).select(*form, "first.*")
     forms = forms.withColumnRenamed("number", "form").withColumnRenamed("content", "form_content")
-    rich = forms.where(F.col("kept") >= EQUIVALENT_SAMPLES)
-    alike = rich.groupBy("sketch", "size").agg(F.min("form").alias("alike"))
-    enough = F.col("kept") >= EQUIVALENT_SAMPLES
-    forms = (
-        forms.join(alike, ["sketch", "size"], "left")
-        .withColumn("representative", F.when(enough, F.col("alike")).otherwise(F.col("form")))
-        .select("canonical", "form", "form_content", "representative")
-    )
+    if by_sketch:
+        rich = forms.where(F.col("kept") >= EQUIVALENT_SAMPLES)
+        alike = rich.groupBy(*alike_by).agg(F.min("form").alias("alike"))
+        enough = F.col("kept") >= EQUIVALENT_SAMPLES
+        forms = forms.join(alike, alike_by, "left").withColumn(
+            "representative", F.when(enough, F.col("alike")).otherwise(F.col("form"))
+        )
+    else:
+        forms = forms.withColumn("representative", F.col("form"))
+    forms = forms.select(*form, "form", "form_content", "representative")
     kind = (
         F.when(F.col("representative") != F.col("form"), "shingle")
         .when(F.col("number") == F.col("form"), F.lit(None))
@@ -38,4 +50,4 @@ def equivalents(documents: DataFrame) -> DataFrame:
         .otherwise("lexical")
     )
     # A shingle-equivalent form's own first document, and whoever has the same form.
-    return documents.join(forms, "canonical").select("number", "representative", kind.alias("kind"))
+    return documents.join(forms, form).select("number", "representative", kind.alias("kind"))

@@ -8,13 +8,14 @@ moves few rows, and an element that all documents have is one number a block.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly.spark.attribute import TYPES
 from roughly.spark.column import Values, binary_column, one_array, word_column
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 # As in src/core/sketch_set.hpp and frequency.cpp.
 MIX = np.uint64(0x9E3779B97F4A7C15)
+UNMIX = np.uint64(pow(0x9E3779B97F4A7C15, -1, 1 << 64))
 _LEAST_BITS, _MOST_BITS, _LARGEST = 16, 40, 255
 
 # A list of more documents is divided into stripes, which meet in pairs, each pair a task's work.
@@ -29,6 +31,7 @@ LONG_LIST = 20_000
 
 # Documents of a block, and how many elements one task sums up at once.
 _BLOCK_BITS, _TOGETHER_BITS = 12, 22
+_PLAIN = ("number", "size", "level", "kept", "values")
 _CELLS = "block long, stretch int, slots binary, counts binary"
 _SUMS = "block long, stretch int, sums binary"
 _COUNTED = "number long, size long, level int, kept int, values binary, frequencies binary"
@@ -40,21 +43,25 @@ def frequency_bits(elements: int) -> int:
     return min(max(elements.bit_length() + 1, _LEAST_BITS), _MOST_BITS)
 
 
-def with_frequencies(documents: DataFrame, long_list: int = LONG_LIST) -> DataFrame:
-    """Documents (number, size, level, kept, values) with a byte of frequency for every element, and
-    those of their elements that very many have, mixed, with the stripes of their lists."""
+def with_frequencies(
+    documents: DataFrame, long_list: int = LONG_LIST, more: Sequence[str] = ()
+) -> DataFrame:
+    """Documents (number, size, level, kept, values, and `more` attributes) with a byte of frequency
+    for every element, and those of their elements that very many have, mixed, with the stripes of
+    their lists."""
     from pyspark.sql import functions as F
 
     elements = int(documents.agg(F.coalesce(F.sum("kept"), F.lit(0))).head()[0])
     bits = frequency_bits(elements)
     stretch_bits = max(elements.bit_length() - _TOGETHER_BITS, 0)
-    columns = documents.select("number", "size", "level", "kept", "values")
+    columns = documents.select(*_PLAIN, *more)
     # The same for both groupings, so that Spark shuffles the sketches once.
     blocks = columns.withColumn("block", F.shiftright("number", _BLOCK_BITS))
     cells = blocks.groupBy("block").applyInArrow(_cells(bits, stretch_bits), _CELLS)
     sums = cells.groupBy("stretch").applyInArrow(_sums, _SUMS)
     both = blocks.groupBy("block").cogroup(sums.groupBy("block"))
-    return both.applyInArrow(_gathered(bits, long_list), _COUNTED)
+    schema = ", ".join([_COUNTED, *(f"{name} {TYPES[name]}" for name in more)])
+    return both.applyInArrow(_gathered(bits, long_list, [*_PLAIN, *more]), schema)
 
 
 def _slots(bits: int, values: Values) -> Values:
@@ -100,7 +107,9 @@ def _sums(cells: pa.Table) -> pa.Table:
     )
 
 
-def _gathered(bits: int, long_list: int) -> Callable[[pa.Table, pa.Table], pa.Table]:
+def _gathered(
+    bits: int, long_list: int, names: list[str]
+) -> Callable[[pa.Table, pa.Table], pa.Table]:
     """The documents of a block with the sums of their elements, which come in stretches."""
 
     def gathered(block: pa.Table, sums: pa.Table) -> pa.Table:
@@ -112,7 +121,7 @@ def _gathered(bits: int, long_list: int) -> Callable[[pa.Table, pa.Table], pa.Ta
         ends = np.concatenate(([0], np.cumsum(long)))[offsets]
         return pa.table(
             {
-                **{n: block.column(n) for n in ("number", "size", "level", "kept", "values")},
+                **{name: block.column(name) for name in names},
                 "frequencies": binary_column(np.minimum(counts, _LARGEST).astype("u1"), offsets),
                 "long_keys": binary_column(values[long] * MIX, ends),
                 "stripes": binary_column(-(-counts[long] // long_list), ends),

@@ -22,9 +22,11 @@ import pyarrow as pa
 
 from roughly.clustering.join import Measure
 from roughly.clustering.outcome import reaching
+from roughly.condition import NO_CONDITION, Condition
 from roughly.parameters import Parameters
+from roughly.spark.attribute import attribute_columns, attributes_in
 from roughly.spark.column import byte_column, number_column, one_array, sketch_set, word_column
-from roughly.spark.frequency import stripes_of
+from roughly.spark.frequency import MIX, UNMIX, stripes_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -65,10 +67,16 @@ class JoinRule:
     measure: Measure
     floor: Fraction
     least_contained: int = 0
+    condition: Condition = NO_CONDITION
 
     @property
     def ratio(self) -> tuple[int, int]:
         return self.floor.numerator, self.floor.denominator
+
+
+def measure_of(parameters: Parameters) -> str:
+    """By what sketches tell how much documents resemble each other."""
+    return "agreement" if parameters.selection[0] == "perm" else "resemblance"
 
 
 def levels_of(documents: DataFrame) -> list[Level]:
@@ -110,7 +118,7 @@ def joined_pairs(
     lists = postings.repartition(*keys).sortWithinPartitions(*keys, "team", "count")
     met = lists.mapInArrow(partial(_meetings, rule), _MEETINGS).dropDuplicates(["a", "b"])
     choose = partial(_reach, rule.floor) if choose is None else choose
-    return counted(met, documents, rule.parameters, rule.measure, choose)
+    return counted(met, documents, rule.parameters, rule.measure, choose, rule.condition)
 
 
 def hub_teams(hubs: DataFrame) -> DataFrame:
@@ -147,6 +155,12 @@ def _make_postings(
         sketches = sketch_set(rule.parameters, values, offsets, size, own)
         frequencies, _ = byte_column(batch.column("frequencies"))
         sketches.use_frequencies([np.ascontiguousarray(frequencies)])
+        category = None
+        if rule.condition.filters:
+            category = attributes_in(batch, rule.condition).plain()[0]
+        if category is not None:
+            # Others hardly ever meet.
+            sketches.use_condition(category, None, 0, (0, 1))
         long_keys, _ = word_column(batch.column("long_keys"))
         stripes, _ = word_column(batch.column("stripes"))
         bounds = np.diff(offsets).astype(np.uint32)
@@ -171,7 +185,10 @@ def _make_postings(
             documents = (entries[:, 1] & np.uint64(0xFFFFFFFF)).astype(np.int64)
             position = (entries[:, 1] >> np.uint64(32)).astype(np.int64)
             keys = np.ascontiguousarray(entries[:, 0])
-            of_key = stripes_of(keys, long_keys, stripes.view(np.int64)).astype(np.int64)
+            plain = keys
+            if category is not None:
+                plain = (keys * UNMIX ^ category[documents]) * MIX
+            of_key = stripes_of(plain, long_keys, stripes.view(np.int64)).astype(np.int64)
             number = number_column(batch, "number")
             # A posting of a divided list goes to the cells of its stripe with every stripe.
             row = np.repeat(np.arange(len(keys)), of_key)
@@ -305,10 +322,11 @@ def counted(
     parameters: Parameters,
     measure: str,
     choose: Choose | None = None,
+    condition: Condition = NO_CONDITION,
 ) -> DataFrame:
-    """Pairs (a, b and whatever else) counted on their sketches; all, or those that are chosen by
-    their counts and the level at which they meet. Pairs whose second documents are near are counted
-    together, so that a sketch that many of them need is sent to them once."""
+    """Pairs (a, b and whatever else) counted on their sketches; all that meet a condition, or those
+    that are chosen by their counts and the level at which they meet. Pairs whose second documents
+    are near are counted together, so that a sketch that many of them need is sent to them once."""
     from pyspark.sql import functions as F
 
     kept = [name for name in pairs.columns if name not in ("a", "b")]
@@ -317,15 +335,20 @@ def counted(
     rows = pairs.withColumn("block", block).repartition("block")
     either = F.explode(F.array("a", "b")).alias("number")
     wanted = rows.select(F.col("block").alias("at"), either).distinct()
-    sketches = documents.select("number", "size", "level", "values")
+    more = attribute_columns(condition) if condition.filters else []
+    sketches = documents.select("number", "size", "level", "values", *more)
     both = rows.groupBy("block").cogroup(wanted.join(sketches, "number").groupBy("at"))
     fields = [f"{f.name} {f.dataType.simpleString()}" for f in pairs.schema if f.name in kept]
-    count = _counting(parameters, measure, choose, kept)
+    count = _counting(parameters, measure, choose, kept, condition)
     return both.applyInArrow(count, ", ".join([PAIRS, *fields]))
 
 
 def _counting(
-    parameters: Parameters, measure: str, choose: Choose | None, kept: list[str]
+    parameters: Parameters,
+    measure: str,
+    choose: Choose | None,
+    kept: list[str],
+    condition: Condition,
 ) -> Callable[[pa.Table, pa.Table], pa.Table]:
     """What counts some pairs, given the sketches of all their documents."""
 
@@ -336,6 +359,9 @@ def _counting(
         table = np.zeros((len(pairs), 4), np.uint32)
         for side, name in enumerate("ab"):
             table[:, side] = np.searchsorted(number, number_column(pairs, name))
+        if condition.filters:
+            met = attributes_in(sketches, condition).comparable(table[:, 0], table[:, 1])
+            pairs, table = pairs.filter(pa.array(met)), table[met]
         sets = sketch_set(parameters, values, offsets, size, level)
         table = sets.measure(measure, table, 1)
         good = np.ones(len(pairs), bool)

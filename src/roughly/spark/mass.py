@@ -7,7 +7,7 @@ them by key, and counts the sketches; the first head that is reached is the hub.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,7 +17,9 @@ import pyarrow as pa
 
 from roughly.clustering.join import MassRule
 from roughly.clustering.mass import rungs
+from roughly.condition import NO_CONDITION, Condition
 from roughly.parameters import Parameters
+from roughly.spark.attribute import attribute_columns
 from roughly.spark.column import byte_column, number_column, sketch_set, word_column
 from roughly.spark.frequency import places, with_frequencies
 from roughly.spark.join import JoinRule, counted, hub_teams, joined_pairs, levels_of, reach
@@ -27,25 +29,45 @@ if TYPE_CHECKING:
 
     from roughly.spark.checkpoint import Checkpoints
 
+# Links to hubs and a threshold: those of them that hold.
+Check = Callable[["DataFrame", Fraction], "DataFrame"]
+
 _KEYS = "number long, size long, key long, rank int"
 
 
+def no_check(links: DataFrame, threshold: Fraction) -> DataFrame:
+    """All of them."""
+    return links
+
+
 def find_hubs(
-    documents: DataFrame, parameters: Parameters, threshold: Fraction, rule: MassRule
+    documents: DataFrame,
+    parameters: Parameters,
+    threshold: Fraction,
+    rule: MassRule,
+    condition: Condition = NO_CONDITION,
 ) -> DataFrame:
-    """Links to hubs: a (the hub), b, common, sampled. `documents` have frequencies."""
+    """Links to hubs that are comparable: a (the hub), b, common, sampled. `documents` have
+    frequencies, and what the condition looks at."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     columns = documents.select("number", "size", "level", "values", "frequencies")
     keys = columns.mapInArrow(partial(_keys, parameters, rule), _KEYS)
-    by_key = Window.partitionBy("key").orderBy("number")
+    same = ["key"]
+    if condition.method == "both":
+        # Who has no simhash is comparable with nobody, and no head of others.
+        keys = keys.join(documents.where("simhash is not null").select("number"), "number")
+    if condition.within is not None:
+        keys = keys.join(documents.select("number", "category"), "number")
+        same.append("category")
+    by_key = Window.partitionBy(*same).orderBy("number")
     heads = (
         keys.withColumn("place", F.row_number().over(by_key))
         .where(F.col("place") <= rule.heads)
-        .select("key", F.col("number").alias("a"), F.col("size").alias("head_size"))
+        .select(*same, F.col("number").alias("a"), F.col("size").alias("head_size"))
     )
-    tries = keys.join(heads, "key").where(F.col("a") < F.col("number"))
+    tries = keys.join(heads, same).where(F.col("a") < F.col("number"))
     less, more = F.least("size", "head_size"), F.greatest("size", "head_size")
     wide = "decimal(20,0)"
     possible = less.cast(wide) * F.lit(threshold.denominator).cast(wide) >= more.cast(wide) * F.lit(
@@ -56,7 +78,7 @@ def find_hubs(
         .groupBy("a", F.col("number").alias("b"))
         .agg(F.min("rank").alias("rank"))
     )
-    links = counted(tries, documents, parameters, "resemblance", reach(threshold))
+    links = counted(tries, documents, parameters, "resemblance", reach(threshold), condition)
     best = F.min(F.struct("rank", "a", "common", "sampled")).alias("best")
     return links.groupBy("b").agg(best).select("best.a", "b", "best.common", "best.sampled")
 
@@ -97,24 +119,29 @@ def pairs_inside(
     threshold: Fraction,
     rule: MassRule,
     checkpoints: Checkpoints,
+    condition: Condition = NO_CONDITION,
+    check: Check = no_check,
 ) -> Iterator[DataFrame]:
     """The pairs that are left out at the threshold, whose hub links are given, and are needed at
-    the rungs above it (roughly.clustering.mass)."""
+    the rungs above it (roughly.clustering.mass). `check` says which links hold at a threshold."""
     from pyspark.sql import functions as F
 
-    plain = documents.select("number", "size", "level", "kept", "values")
+    more = attribute_columns(condition)
+    plain = documents.select("number", "size", "level", "kept", "values", *more)
     for rung in rungs(threshold):
         if links.isEmpty():
             return
         name = f"rung-{rung.numerator}-{rung.denominator}"
         members = links.select(F.explode(F.array("a", "b")).alias("number")).distinct()
         inner = checkpoints.keep(
-            f"{name}-documents", with_frequencies(plain.join(members, "number"))
+            f"{name}-documents", with_frequencies(plain.join(members, "number"), more=more)
         )
-        inner_links = checkpoints.keep(f"{name}-hubs", find_hubs(inner, parameters, rung, rule))
+        inner_links = checkpoints.keep(
+            f"{name}-hubs", check(find_hubs(inner, parameters, rung, rule, condition), rung)
+        )
         found = joined_pairs(
             inner,
-            JoinRule(parameters, "resemblance", rung),
+            JoinRule(parameters, "resemblance", rung, condition=condition),
             levels_of(inner),
             teams_of(inner_links),
         )

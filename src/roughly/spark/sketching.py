@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from roughly.documents.batch import Piece, batches
+from roughly.condition import NO_CONDITION, Condition
+from roughly.documents.batch import SCHEMA, SCHEMA_WITH_CATEGORY, Piece, batches
 from roughly.documents.skipped import Skipped
 from roughly.errors import ParameterError
 from roughly.parameters import Parameters
 from roughly.sketcher import Sketcher
+from roughly.spark.attribute import TYPES, attribute_columns, read_attributes
 from roughly.spark.column import binary_column, hash_column
 from roughly.spark.session import SparkError
+from roughly.storage.sketch_table import without_words
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -43,6 +46,7 @@ class Fields:
     id: str = "id"
     date: str | None = None
     content_type: str = "auto"
+    category: str | None = None
 
 
 def fields_of(
@@ -51,13 +55,13 @@ def fields_of(
     id_field: str | None,
     date_field: str | None,
     content_type: str,
+    category: str | None = None,
 ) -> Fields:
     """The columns to read; `date` is taken if there is one and no other is named."""
     there = documents.columns
-    wanted = Fields(text_field or "text", id_field or "id", date_field, content_type)
-    if date_field is None and "date" in there:
-        wanted = Fields(wanted.text, wanted.id, "date", content_type)
-    for name in (wanted.text, wanted.id, wanted.date):
+    date = "date" if date_field is None and "date" in there else date_field
+    wanted = Fields(text_field or "text", id_field or "id", date, content_type, category)
+    for name in (wanted.text, wanted.id, wanted.date, wanted.category):
         if name is not None and name not in there:
             raise ParameterError(
                 f"documents: no column {name!r}: there are {', '.join(map(repr, there))}",
@@ -70,10 +74,13 @@ def fields_of(
     return wanted
 
 
-def readable(documents: DataFrame, fields: Fields, more: tuple[str, ...] = ()) -> DataFrame:
-    """The documents that have a text: id, date, text, and `more` columns as they are."""
+def readable(documents: DataFrame, fields: Fields, more: tuple[Any, ...] = ()) -> DataFrame:
+    """The documents that have a text: id, date, text, category if there is one, and `more` columns
+    as they are."""
     from pyspark.sql import functions as F
 
+    if fields.category is not None:
+        more = (F.col(f"`{fields.category}`").alias("category"), *more)
     date = F.lit(None).cast("string") if fields.date is None else F.col(f"`{fields.date}`")
     return documents.where(F.col(f"`{fields.text}`").isNotNull()).select(
         F.col(f"`{fields.id}`").cast("string").alias("id"),
@@ -104,37 +111,35 @@ def count_elements(sketches: DataFrame) -> int:
 
 
 def sketched(
-    documents: DataFrame, sketcher: Sketcher, fields: Fields, more: tuple[str, ...] = ()
+    documents: DataFrame,
+    sketcher: Sketcher,
+    fields: Fields,
+    more: tuple[str, ...] = (),
+    condition: Condition = NO_CONDITION,
+    shingles_only: bool = False,
 ) -> DataFrame:
-    """The sketches of readable documents, with what equivalence is told by, and `more` columns as
-    they are."""
+    """The sketches of readable documents, with what equivalence is told by, what a condition looks
+    at (attribute.py), and `more` columns as they are; without words if shingles alone count."""
     kept = [f for f in documents.schema if f.name in more]
-    schema = ", ".join([SKETCHES, *(f"{f.name} {f.dataType.simpleString()}" for f in kept)])
-    make = partial(_sketch_batches, _plain(sketcher.parameters), fields.content_type, more)
-    return documents.select("id", "date", "text", *more).mapInArrow(make, schema)
+    extra = [f"{name} {TYPES[name]}" for name in attribute_columns(condition)]
+    extra += [f"{f.name} {f.dataType.simpleString()}" for f in kept]
+    make = partial(
+        _sketch_batches,
+        _plain(sketcher.parameters),
+        fields.content_type,
+        more,
+        condition,
+        shingles_only and sketcher.words > 0,
+    )
+    given = ["category"] if fields.category is not None else []
+    rows = documents.select("id", "date", "text", *given, *more)
+    return rows.mapInArrow(make, ", ".join([SKETCHES, *extra]))
 
 
 def simhashed(documents: DataFrame, simhasher: Simhasher, fields: Fields) -> DataFrame:
     """id and simhash of readable documents; null where a document has none."""
-    make = partial(_simhash_batches, _arguments(simhasher), fields.content_type)
+    make = partial(_simhash_batches, simhasher, fields.content_type)
     return documents.select("id", "date", "text").mapInArrow(make, "id string, simhash long")
-
-
-def _arguments(simhasher: Simhasher) -> dict[str, Any]:
-    """A simhasher's arguments."""
-    p = simhasher.parameters
-    if p.weights not in ("count", "once") or p.stop_words not in ("none", "english"):
-        raise ParameterError(
-            f"simhasher: cannot be sent to executors: its weights are {p.weights}, its stop words"
-            f" {p.stop_words}; wanted weights of 'count' or 'once', and English stop words or none"
-        )
-    return {
-        "features": p.features,
-        "weights": p.weights,
-        "stop_words": None if p.stop_words == "none" else p.stop_words,
-        "stem": None if p.stem == "none" else p.stem,
-        "seed": p.seed,
-    }
 
 
 def _plain(parameters: Parameters) -> dict[str, Any]:
@@ -142,18 +147,23 @@ def _plain(parameters: Parameters) -> dict[str, Any]:
     return {
         "w": parameters.w,
         "select": parameters.select,
+        "words": parameters.words,
         "seed": parameters.seed,
         "bits": parameters.bits,
     }
 
 
 def read_batch(rows: pa.RecordBatch, content_type: str) -> pa.RecordBatch:
-    """Rows of a DataFrame (id, date, text) as `roughly.documents` would have read them."""
+    """Rows of a DataFrame (id, date, text, maybe category) as `roughly.documents` would have read
+    them."""
     numbers = np.arange(len(rows), dtype=np.int64)
     piece = Piece(0, "row", numbers, numbers, numbers + 1, rows.column("text"), rows.column("id"))
     if rows.column("date").null_count < len(rows):
         piece.date = rows.column("date")
-    (read,) = batches([piece], content_type, _TOGETHER_BYTES, Skipped(False))
+    schema = SCHEMA
+    if "category" in rows.schema.names:
+        piece.category, schema = rows.column("category"), SCHEMA_WITH_CATEGORY
+    (read,) = batches([piece], content_type, _TOGETHER_BYTES, Skipped(False), schema)
     return read
 
 
@@ -161,15 +171,19 @@ def _sketch_batches(
     arguments: dict[str, Any],
     content_type: str,
     more: tuple[str, ...],
+    condition: Condition,
+    cut: bool,
     arrow: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    sketcher = Sketcher(**arguments)
+    sketcher, simhasher = Sketcher(**arguments), condition.simhasher
     for rows in arrow:
         if not len(rows):
             continue
         batch = read_batch(rows, content_type)
         columns = sketcher.sketch_documents(batch, threads=1).columns
-        kept = np.diff(columns.offsets)
+        values, offsets = columns.values, columns.offsets
+        if cut:
+            values, offsets = without_words(values, offsets)
         yield pa.RecordBatch.from_pydict(
             {
                 "id": rows.column("id"),  # null if it was, which `count_elements` tells of
@@ -177,22 +191,20 @@ def _sketch_batches(
                 "size": columns.size.astype(np.int64),
                 "tokens": columns.tokens.astype(np.int64),
                 "level": columns.level.astype(np.int32),
-                "kept": kept.astype(np.int32),
+                "kept": np.diff(offsets).astype(np.int32),
                 "content": hash_column(columns.content),
                 "canonical": hash_column(columns.canonical),
                 "sketch": hash_column(columns.sketch),
-                "values": binary_column(columns.values, columns.offsets),
+                "values": binary_column(values, offsets),
+                **read_attributes(batch, condition, simhasher),
                 **{name: rows.column(name) for name in more},
             }
         )
 
 
 def _simhash_batches(
-    arguments: dict[str, Any], content_type: str, arrow: Iterator[pa.RecordBatch]
+    simhasher: Simhasher, content_type: str, arrow: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    from roughly.simhashing.simhasher import Simhasher
-
-    simhasher = Simhasher(**arguments)
     for rows in arrow:
         if not len(rows):
             continue

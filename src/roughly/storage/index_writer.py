@@ -35,6 +35,7 @@ from roughly.storage.segment_index import (
     index_path,
 )
 from roughly.storage.sketch_copy import write_copies
+from roughly.storage.sketch_table import shingles_in, without_words
 from roughly.url import lookup_keys
 
 if TYPE_CHECKING:
@@ -89,9 +90,10 @@ def write_index(
         runs = _Runs(temporary(directory / "index-runs"), memory_bytes // 4, stack)
         advance = progress("index", 2 * segment.parts, "parts")
         places = []
-        for part, run, kept, coarser, place in _scattered(segment, left_out, threads, sets):
+        for part, run, kept, words, coarser, place in _scattered(segment, left_out, threads, sets):
             begin, end = segment.rows(part)
             rows["kept"][begin:end] = kept
+            rows["words"][begin:end] = words
             rows["coarser"][begin:end] = coarser
             places.append(place)
             if sets:
@@ -132,7 +134,8 @@ class Part(NamedTuple):
 
     number: int
     run: Run  # its postings
-    kept: npt.NDArray[np.uint32]
+    kept: npt.NDArray[np.uint32]  # elements but words
+    words: npt.NDArray[np.uint8]
     coarser: npt.NDArray[np.uint16]
     place: tuple[int, int]  # of its sketches
 
@@ -207,12 +210,17 @@ def _scattered(
         none = np.zeros(0, np.uint64)
         run = (none, np.zeros(0, np.uint32), none)
         coarser = np.zeros((end - begin, _core.COARSER_LEVELS), np.uint16)
+        kept, words = np.diff(offsets).astype(np.uint32), np.zeros(end - begin, np.uint8)
+        if segment.parameters.words:
+            kept = shingles_in(values, offsets)
+            words = (np.diff(offsets) - kept).astype(np.uint8)
         if sets:
-            run = _core.scatter(values, offsets, begin, skipped)
+            run = _core.scatter(values, offsets, begin, skipped, kept)
+            if words.any():
+                values, offsets = without_words(values, offsets)
             level = np.ascontiguousarray(segment.part_column(part, "level").to_numpy())
             coarser = _core.coarser_levels(values, offsets, level).reshape(coarser.shape)
-        kept = np.diff(offsets).astype(np.uint32)
-        return Part(part, run, kept, coarser, segment.sketch_places(part))
+        return Part(part, run, kept, words, coarser, segment.sketch_places(part))
 
     with ThreadPoolExecutor(threads) as executor:
         waiting: list[Future[Any]] = []

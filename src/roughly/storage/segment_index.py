@@ -40,15 +40,15 @@ _OF_POSTINGS = FILES[:5]
 _MAPPED = ("directory", "rows")
 MAPPED_BYTES = 1 << 25
 
-# A row's record: distinct shingles, elements kept, place of its copies, level, elements at the
-# levels above it.
+# A row's record: distinct shingles, elements kept, place of its copies, level, words, elements at
+# the levels above it; words are not among the elements.
 ROW = np.dtype(
     [
         ("size", "<u4"),
         ("kept", "<u4"),
         ("copies", "<u4"),
         ("level", "u1"),
-        ("none", "u1"),
+        ("words", "u1"),
         ("coarser", "<u2", (_core.COARSER_LEVELS,)),
     ]
 )

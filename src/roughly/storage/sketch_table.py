@@ -9,6 +9,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from roughly.sketch import WORD_MARK
+
 Values = npt.NDArray[np.uint64]
 Offsets = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]  # two columns
@@ -64,3 +66,23 @@ def merged(first: Sketched, second: Sketched, is_first: npt.NDArray[np.bool_]) -
         for name in SketchTable._fields[2:]
     ]
     return SketchTable(np.concatenate((first.values, second.values))[where], offsets, *columns)
+
+
+def shingles_in(
+    values: npt.NDArray[np.uint64], offsets: npt.NDArray[np.int64]
+) -> npt.NDArray[np.uint32]:
+    """Of sketches that may have words, the number of elements of each that are none."""
+    before = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values < np.uint64(WORD_MARK), out=before[1:])
+    return np.diff(before[offsets]).astype(np.uint32)
+
+
+def without_words(
+    values: npt.NDArray[np.uint64], offsets: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+    """The same sketches, without the words of short documents."""
+    kept = shingles_in(values, offsets)
+    begin, end = offsets[0], offsets[-1]
+    shingles = values[begin:end]
+    ends = np.cumsum(kept, dtype=np.int64)
+    return shingles[shingles < np.uint64(WORD_MARK)], np.concatenate(([0], ends))

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from roughly.clustering.outcome import reaching
+from roughly.clustering.sketches import PairTable, Sketches
 from roughly.estimate import resemblance_interval
 
 if TYPE_CHECKING:
     from roughly.clustering import Clusters
-    from roughly.clustering.sketches import PairTable
 
 STEP = Fraction(1, 20)
 
@@ -92,9 +92,11 @@ def _error(found: Clusters, band: list[PairTable]) -> float | None:
     if not band:
         return None
     rows = found.outcome.order[found.outcome.groups.representatives]
+    size, kept = found.segment.size, Sketches.of_segment(found.segment).kept()
     halves = []
     for a, b, common, sampled in np.concatenate(band).tolist():
-        sizes = (int(found.segment.size[rows[each]]) for each in (a, b))
+        # Short documents are kept whole, words and all.
+        sizes = (int(max(size[rows[each]], kept[rows[each]])) for each in (a, b))
         interval = resemblance_interval(common, sampled, *sizes)
         halves.append((interval.high - interval.low) / 2)
     return sum(halves) / len(halves)

@@ -41,7 +41,7 @@ class Verifier:
     ) -> None:
         """`text_bytes` has the bytes of every document's text, if they are known already."""
         self._contents = contents
-        self._sketcher = Sketcher(w=sketcher.w, select="all", seed=sketcher.seed)
+        self._sketcher = Sketcher(sketcher.w, "all", sketcher.seed, words=sketcher.words)
         self._threads = threads
         if text_bytes is None:
             text_bytes = np.asarray(documents.column("bytes")).astype(np.int64)
@@ -56,9 +56,14 @@ class Verifier:
         self._contents.close()
 
     def count(
-        self, a: Rows, b: Rows, advance: Callable[[int], None] = lambda n: None
+        self,
+        a: Rows,
+        b: Rows,
+        advance: Callable[[int], None] = lambda n: None,
+        shingles_only: bool = False,
     ) -> tuple[Counts, Counts, Counts]:
-        """Of each pair of rows the shingles of both, of a and of b."""
+        """Of each pair of rows the shingles of both, of a and of b; with the words of short
+        documents, if they have any, unless only shingles are asked for."""
         found = tuple(np.zeros(len(a), np.uint32) for _ in range(3))
         for window in windows(self._contents, a, b, self._bytes):
             values, offsets, sizes = self._shingles(window.batches)
@@ -68,8 +73,14 @@ class Verifier:
             every = np.arange(len(sizes), dtype=np.uint32)
             chunk_rows = 1 << max(len(sizes) - 1, 0).bit_length()
             level = np.zeros(len(sizes), np.uint8)
-            sets = _core.SketchSet([(values, offsets)], chunk_rows, every, sizes, level, 0)
-            counted = sets.measure("resemblance", table, self._threads)
+            words = self._sketcher.words > 0
+            sets = _core.SketchSet(
+                [(values, offsets)], chunk_rows, every, sizes, level, 0, words=words
+            )
+            measure = "contained" if shingles_only else "resemblance"
+            counted = sets.measure(measure, table, self._threads)
+            if words and not shingles_only:
+                sizes = np.diff(offsets).astype(np.uint32)
             common, size_a, size_b = found
             common[window.pairs] = counted[:, 2]
             size_a[window.pairs], size_b[window.pairs] = sizes[window.a], sizes[window.b]

@@ -112,6 +112,7 @@ def _parameters(corpus: Corpus) -> dict[str, Any]:
         "w": of_sketch.w,
         "bits": of_sketch.bits,
         "select": of_sketch.select,
+        "words": of_sketch.words,
         "features": of_sketch.features,
         "threshold": number(settings.threshold),
         "floor": number(settings.floor),

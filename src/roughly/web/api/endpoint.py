@@ -47,6 +47,7 @@ class Parameters(msgspec.Struct, kw_only=True):
     w: int
     bits: int
     select: str
+    words: int
     features: str
     threshold: float
     floor: float

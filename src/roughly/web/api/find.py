@@ -9,6 +9,7 @@ import msgspec
 from roughly.comparison import compare
 from roughly.documents.file import Document
 from roughly.search.match import Found, Kind, Match
+from roughly.sketcher import Sketcher
 from roughly.web.api.endpoint import (
     Answer,
     Asked,
@@ -145,8 +146,9 @@ def ratio(value: float | None) -> str | None:
 
 def _evidence(view: View, query: Document, match: Match, most: int) -> list[CommonPassage]:
     other = view.corpus.document(match.row)
-    w = view.corpus.manifest.parameters.w
-    passages = sorted(compare(query, other, w).passages, key=lambda each: -each.tokens)[:most]
+    sketcher = Sketcher.of(view.corpus.manifest.parameters)
+    found = compare(query, other, sketcher=sketcher)
+    passages = sorted(found.passages, key=lambda each: -each.tokens)[:most]
     return [
         CommonPassage(
             each.a_start,

@@ -15,6 +15,7 @@ from roughly.errors import DocumentError, ParameterError
 from roughly.report.markup import escaped, line, name
 from roughly.report.plot import stacked
 from roughly.report.verdict import plural, share
+from roughly.sketcher import Sketcher
 from roughly.web.pages.compare import compared
 from roughly.web.pages.layout import address, document_link, frame
 from roughly.web.pages.page import Data, Page, Query, View
@@ -136,7 +137,7 @@ def _evidence(corpus: Corpus, sought: Document | None, match: Match) -> str | No
         return None
     if max(len(sought.text_utf8), len(other.text_utf8)) > _EVIDENCE_BYTES:
         return None
-    comparison = compare(sought, other, w=corpus.manifest.parameters.w)
+    comparison = compare(sought, other, sketcher=Sketcher.of(corpus.manifest.parameters))
     return longest_passage(comparison, other, _EVIDENCE_CHARACTERS) or None
 
 

@@ -46,13 +46,13 @@ def side_by_side(
                 f"{size(len(document.text_utf8))}, wanted {size(MOST_BYTES)} or less",
                 hint="compare files of any length with: roughly compare A B",
             )
-    known = parameters
-    sketcher = Sketcher(w=known.w, select=known.select, seed=known.seed, bits=known.bits)
-    comparison = compare(a, b, sketcher=sketcher)
+    comparison = compare(a, b, sketcher=Sketcher.of(parameters))
     reading_a, reading_b = reading(a), reading(b)
     shown, _ = shown_passages(comparison.passages, reading_a, reading_b)
     common_a = covered(comparison.passages, comparison.a.tokens)
-    common_b = _core.common_tokens(b.text_utf8, b.html, a.text_utf8, a.html, comparison.w)
+    common_b = _core.common_tokens(
+        b.text_utf8, b.html, a.text_utf8, a.html, comparison.evidence_width
+    )
     runs_a = [(passage.a_token, passage.tokens, number) for number, passage in shown]
     runs_b = [(passage.b_token, passage.tokens, number) for number, passage in shown]
     whole = max(len(reading_a.text_utf8), len(reading_b.text_utf8)) <= SIDE_BYTES
