@@ -392,6 +392,10 @@ class Clusters:
         rows = self.outcome.order[self._representatives[held[:, :2]]]
         found = held.copy()
         found[:, 3] = self.segment.size[rows].sum(axis=1) - held[:, 2]
+        if self.segment.parameters.words:
+            # Words count here; of two documents that may have any all is kept.
+            short = (self.segment.level[rows] == 0).all(axis=1)
+            found[short] = self.measured(held[short])
         return found
 
     @cached_property

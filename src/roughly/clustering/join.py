@@ -273,6 +273,11 @@ class Join:
                     advance(done - told)
                     told = done
 
+    @property
+    def _has_room_for_signatures(self) -> bool:
+        """They spare most looks at sketches that are far below the floor, all over the files."""
+        return len(self) * _SIGNATURE_BYTES <= self._budget.postings // 2
+
     def _groups_of(self, hubs: Hubs) -> Hubs:
         """Whose pairs are not looked for: a hub and those that have it, except hubs with another
         hub."""
@@ -305,11 +310,6 @@ class Join:
                 least = int(counts.min())
                 smallest = least if smallest is None else min(smallest, least)
         return smallest, visited
-
-    @property
-    def _has_room_for_signatures(self) -> bool:
-        """They spare most looks at sketches that are far below the floor, all over the files."""
-        return len(self) * _SIGNATURE_BYTES <= self._budget.postings // 2
 
     def _count_frequencies(self) -> None:
         self._frequency_bytes = sum(len(values) for values, _ in self._sketches.chunks)
