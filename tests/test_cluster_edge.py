@@ -83,7 +83,7 @@ def test_one_boilerplate_page() -> None:
 def test_only_short_documents() -> None:
     """Shorter than a shingle: all tokens are one, so they are equal or have nothing in common."""
     texts = ["a", "b", "a b", "A", "b a", "a b!", "a b c", "", "a"]
-    found = roughly.cluster(named(texts), 0.1)
+    found = roughly.cluster(named(texts), 0.1, sketcher=roughly.Sketcher(w=5))
     assert list(found) == [["0000", "0003", "0008"], ["0002", "0005"]]
     kinds = [row["kind"] for row in found.documents().to_pylist()]
     assert kinds == [None, None, None, "lexical", None, "lexical", None, None, "identical"]

@@ -126,7 +126,7 @@ def test_what_was_sketched_is_not_sketched_again(crawl: Path, tmp_path: Path) ->
     from roughly.storage.steps import Steps
 
     work = tmp_path / "out.jsonl.unfinished"
-    documents, sketcher = open_inputs([str(crawl)]), roughly.Sketcher()
+    documents, sketcher = open_inputs([str(crawl)]), roughly.Sketcher(words=0)
     steps = Steps(work, identity(documents, sketcher), durable=False)
     write_segment(documents, sketcher, work / "segment", steps, text=False, threads=1)
     steps.finish()

@@ -215,8 +215,8 @@ PRESETS: dict[str, Preset] = {
 
 
 def preset(name: str, seed: int | Literal["random"] = 0) -> Sketcher:
-    """The sketcher of a system described in the papers: "broder97" or "broder97-super". That of
-    "manku07", which goes by simhashes, is the default one."""
+    """The sketcher of a system described in the papers: "broder97" or "broder97-super". "manku07"
+    goes by simhashes; its sketches, w=5 and adaptive:200, are evidence."""
     return preset_named(name).sketcher(seed)
 
 

@@ -38,7 +38,7 @@ _REASONS = {
     "memory": "it is a setting of Spark's, spark.executor.memory",
     "threads": "it is a setting of Spark's, spark.executor.cores",
     "no_text": "no corpus is made",
-    "discount": "sketches are joined whole there",
+    "discount": "what a site shares is counted over one corpus",
     **dict.fromkeys(("json", "common", "url", "explain"), _SHOWN),
 }
 _SPARK_ONLY = ("master", "checkpoint", "order_field")

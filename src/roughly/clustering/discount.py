@@ -33,6 +33,7 @@ from roughly.parameters import exact_ratio
 from roughly.sketch import WORD_MARK
 from roughly.storage.arrow_file import ArrowFile, arrow_writer
 from roughly.storage.durable import reserve
+from roughly.storage.scratch import IN_MEMORY, Scratch
 
 if TYPE_CHECKING:
     from roughly.storage.collection import Stored
@@ -127,20 +128,26 @@ def write_discounted(
             sketches.release()
 
 
-def discounted(segment: Stored, file: ArrowFile) -> Sketches:
-    """The sketches that were written, in place in their file."""
-    chunks, sizes, places = [], [np.zeros(0, np.uint32)], []
+def discounted(segment: Stored, file: ArrowFile, scratch: Scratch = IN_MEMORY) -> Sketches:
+    """The sketches that were written, in place in their file; where each begins in scratch."""
+    chunks, places = [], []
+    size = np.zeros(len(segment), np.uint32)
+    every = scratch.zeros(len(segment) + file.num_batches, np.int64)
+    row = at = 0
     for part in range(file.num_batches):
         lists = file.column(part, "sketch")
         values = lists.values.buffers()[1]
-        chunks.append((lists.values.to_numpy(), lists.offsets.to_numpy().copy()))
-        sizes.append(file.column(part, "size").to_numpy())
+        offsets = every[at : at + len(lists) + 1]
+        offsets[:] = lists.offsets.to_numpy()
+        chunks.append((lists.values.to_numpy(), offsets))
+        size[row : row + len(lists)] = file.column(part, "size").to_numpy()
+        row, at = row + len(lists), at + len(offsets)
         places.append((file.path, file.offset_of(values) if values is not None else 0))
     return Sketches(
         segment.parameters,
         chunks,
         segment.part_rows,
-        np.concatenate(sizes),
+        size,
         segment.level,
         file.release,
         places,

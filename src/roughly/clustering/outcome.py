@@ -99,7 +99,7 @@ class Outcome:
         """Those by which the pairs were found."""
         if self.discount is None:
             return Sketches.of_segment(segment, scratch)
-        return discounted(segment, self.discount)
+        return discounted(segment, self.discount, scratch)
 
     def release(self) -> None:
         """Takes what lies in files out of this process's memory. It stays valid."""

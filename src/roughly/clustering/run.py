@@ -237,7 +237,7 @@ class _Phases:
                 phase.rows += len(rows)
                 phase.bytes_written += path.stat().st_size
             self.steps.record("discount", [path], {})
-        return discounted(self.segment, ArrowFile(path))
+        return discounted(self.segment, ArrowFile(path), self.scratch)
 
     def pairs(self, rows: Rows) -> tuple[list[tuple[Measure, Path]], dict[str, int]]:
         """The files of all pairs, and what is to be known of them."""

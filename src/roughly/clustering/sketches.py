@@ -101,9 +101,12 @@ class Sketches:
 
     def kept_pieces(self) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
         """The same chunk by chunk, each with its first row."""
+        without_words = self.shingles_only and self.parameters.words
         for number, (values, offsets) in enumerate(self.chunks):
-            if self.shingles_only and self.parameters.words:
+            if without_words:
                 counts = shingles_in(values, offsets)
+                if number % _PARTS_AT_ONCE == 0:
+                    self.release()  # They were looked at.
             else:
                 counts = np.diff(offsets).astype(np.uint32)
             yield number * self.chunk_rows, counts

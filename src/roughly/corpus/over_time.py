@@ -142,15 +142,14 @@ def _by_text(collection: Collection, threads: int) -> Measuring:
 
     def measuring(old: Rows, new: Rows) -> list[tuple[float, float]]:
         verifier.prepare(np.unique(np.concatenate((old, new))))
-        near = verifier.count(old, new)
-        inside = verifier.count(old, new, shingles_only=True) if sketcher.words else near
-        counts = (each.tolist() for each in (*near, *inside[:2]))
+        # As the evidence from sketches: a page is known again by its shingles, not by words.
+        counts = (each.tolist() for each in verifier.count(old, new, shingles_only=True))
         # Two documents without a shingle are the same.
         return [
-            (round(common / (a + b - common), 4), round(shared / max(own, 1), 4))
+            (round(common / (a + b - common), 4), round(common / max(a, 1), 4))
             if a + b
             else (1.0, 1.0)
-            for common, a, b, shared, own in zip(*counts, strict=True)
+            for common, a, b in zip(*counts, strict=True)
         ]
 
     return measuring
