@@ -113,9 +113,10 @@ test-all: check $(EDITABLE)/.optional $(EDITABLE)/.spark ## the checks and the t
 # ROUGHLY_KILLS: how often a process that writes to a growing index is killed.
 # ROUGHLY_REQUESTS: how many requests a service gets from clients of all manners.
 .PHONY: soak
-soak: build ## a writer killed 10,000 times, a service asked a million times: nothing may be missing
+soak: build ## a writer killed 10,000 times, a service asked a million times, 200,000 documents on Spark
 	@ROUGHLY_TESTS=all ROUGHLY_KILLS=$${ROUGHLY_KILLS:-10000} $(BIN)/pytest tests/test_seen.py -k killed $(ARGS)
 	@ROUGHLY_TESTS=all ROUGHLY_REQUESTS=$${ROUGHLY_REQUESTS:-1000000} $(BIN)/pytest tests/test_web_soak.py $(ARGS)
+	@ROUGHLY_TESTS=all ROUGHLY_WEB=$${ROUGHLY_WEB:-200000} $(BIN)/pytest tests/test_engine_web.py $(ARGS)
 
 .PHONY: format
 format: $(EDITABLE)/.installed ## format Python and C++
