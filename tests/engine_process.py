@@ -109,7 +109,15 @@ def joined(session: Any, documents: list[dict[str, Any]], during: Any) -> dict[s
 def deduplicated(session: Any, documents: list[dict[str, Any]], checkpoint: str) -> dict[str, Any]:
     frame = frame_of(session, documents)
     sketcher = Sketcher(select="adaptive:100")
-    found = spark.dedup(frame, 0.7, keep="longest", sketcher=sketcher, checkpoint=checkpoint)
+    # In one task there would be no phases to be killed in.
+    found = spark.dedup(
+        frame,
+        0.7,
+        keep="longest",
+        sketcher=sketcher,
+        checkpoint=checkpoint,
+        sizes=Sizes(texts=0),
+    )
     names = ("removed", "kept", "kind", "resemblance", "containment")
     return {"removals": sorted([row[name] for name in names] for row in found.removals().collect())}
 

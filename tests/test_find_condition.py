@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import roughly
-from roughly import Corpus, Simhasher
+from roughly import Corpus, Simhasher, Sketcher
 from roughly.cli.main import main
 from roughly.search.restriction import StoredSimhashes
 
@@ -40,7 +40,10 @@ NEAR = far(LONGER)
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     made = Corpus.create(
-        tmp_path_factory.mktemp("find") / "c.roughly", method="both", within="language"
+        tmp_path_factory.mktemp("find") / "c.roughly",
+        Sketcher(w=5),
+        method="both",
+        within="language",
     )
     made.add(DOCUMENTS)
     return made

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from roughly import Corpus
+from roughly import Corpus, Sketcher
 from roughly.errors import NotFoundError
 from roughly.web.pages.graph import HEIGHT, WIDTH, places
 from tests.hostile import HOSTILE
@@ -26,7 +26,7 @@ def text(changed: int = 0, at: str = "end") -> str:
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     """A chain: end - middle - begin, where the ends have less in common; a copy; and a stranger."""
-    found = Corpus.create(tmp_path_factory.mktemp("cluster") / "chain.roughly")
+    found = Corpus.create(tmp_path_factory.mktemp("cluster") / "chain.roughly", Sketcher(w=5))
     found.add(
         [
             {"id": "https://a.example/end", "date": "2026-01-01", "text": text(8, "end")},
