@@ -179,7 +179,7 @@ def test_info(corpus: Path, tmp_path: Path, run: Run) -> None:
     out, _ = run("info", corpus)
     lines = out.splitlines()
     assert lines[0] == f"{corpus}: 34 documents, 1 removed"
-    assert lines[1] == "sketches: w 2, select adaptive:200, seed 0"
+    assert lines[1] == "sketches: w 2, words 0, select adaptive:200, seed 0"
     assert lines[2] == "clusters: threshold 0.5, floor 0.4" and lines[3] == "text: kept"
     assert "undated            19" in lines and "2026-11-15         15" in lines
     told = json.loads(run("info", corpus, "--json")[0])

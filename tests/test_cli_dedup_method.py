@@ -56,7 +56,7 @@ def test_the_words_of_the_test() -> None:
     assert one is not None and shuffled == one and loud is not None
     assert (one ^ loud).bit_count() > 10
     assert roughly.compare(TEXT, SHUFFLED, w=5).resemblance < 0.1
-    assert roughly.compare(TEXT, LOUD).resemblance > 0.9
+    assert roughly.compare(TEXT, LOUD, w=5).resemblance > 0.9
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roughly import Corpus
+from roughly import Corpus, Sketcher
 from roughly.documents.file import Document
 from roughly.errors import NotFoundError, ParameterError
 from roughly.web.pages.layout import address, document_link, error_page, frame
@@ -20,7 +20,7 @@ WHOLE, HALF = " ".join(WORDS), " ".join(WORDS[:54])
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    found = Corpus.create(tmp_path_factory.mktemp("search") / "search.roughly")
+    found = Corpus.create(tmp_path_factory.mktemp("search") / "search.roughly", Sketcher(w=5))
     found.add(
         [
             {"id": "https://a.example/", "date": "2026-01-01", "text": WHOLE},

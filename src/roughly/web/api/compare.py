@@ -11,6 +11,7 @@ from roughly.comparison import compare as compare_documents
 from roughly.documents.file import Document
 from roughly.errors import NotFoundError
 from roughly.parameters import LARGEST_WIDTH
+from roughly.sketcher import Sketcher
 from roughly.web.api.endpoint import (
     Answer,
     Asked,
@@ -68,6 +69,7 @@ class CompareAnswer(Answer):
     common: int
     union: int
     w: int
+    words: int
     a: Side
     b: Side
     passages: list[SharedPassage]
@@ -79,8 +81,9 @@ def run(view: View, asked: CompareRequest) -> CompareAnswer:
     wanted_one(b=asked.b, b_url=asked.b_url)
     a = _document(view, asked.a, asked.a_url, asked.content_type, "a")
     b = _document(view, asked.b, asked.b_url, asked.content_type, "b")
-    w = view.corpus.manifest.parameters.w if asked.w is None else asked.w
-    found: dict[str, Any] = compare_documents(a, b, w).to_dict()
+    known = view.corpus.manifest.parameters
+    sketcher = Sketcher.of(known) if asked.w is None else Sketcher(asked.w)
+    found: dict[str, Any] = compare_documents(a, b, sketcher=sketcher).to_dict()
     del found["estimate"]
     return msgspec.convert(found, CompareAnswer)
 
