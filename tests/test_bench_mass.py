@@ -20,7 +20,9 @@ def texts(kind: mass.Kind, documents: int) -> list[str]:
 @pytest.mark.parametrize(("name", "common", "union"), [("alike", 160, 200), ("template", 108, 240)])
 def test_any_two_resemble_exactly(name: str, common: int, union: int) -> None:
     documents = texts(mass.KINDS[name], 30)
-    assert {roughly.resemblance(a, b, w=5) for a, b in combinations(documents, 2)} == {common / union}
+    assert {roughly.resemblance(a, b, w=5) for a, b in combinations(documents, 2)} == {
+        common / union
+    }
     for a, b in combinations(documents[:5], 2):
         one, two = set(shingles(words_fastest(a))), set(shingles(words_fastest(b)))
         assert (len(one & two), len(one | two)) == (common, union)
