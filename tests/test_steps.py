@@ -269,6 +269,28 @@ def test_leaving_waits_and_says_what_went_wrong(
         monkeypatch.undo()
 
 
+def test_a_record_on_a_full_disk_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What fills the disk is often the next step, which lets go of it when it fails."""
+    real = steps_module.write_durably
+
+    def full(path: Path, data: bytes, durable: bool = True) -> None:
+        raise DocumentError("full")
+
+    with pytest.raises(ZeroDivisionError), Steps(tmp_path, PARAMETERS) as steps:
+        monkeypatch.setattr(steps_module, "write_durably", full)
+        steps.record("one", [make(tmp_path / "one")], {})
+        while steps._failure is None:
+            time.sleep(0.001)
+        monkeypatch.setattr(steps_module, "write_durably", real)
+        with pytest.raises(DocumentError, match="full"):
+            steps.record("two", [make(tmp_path / "two")], {})
+        raise ZeroDivisionError
+    again = Steps(tmp_path, PARAMETERS)
+    assert [again.done(name) for name in ("one", "two")] == [True, False]
+
+
 def test_a_place_that_cannot_be_written_to(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DocumentError, match="cannot write: "):

@@ -57,18 +57,17 @@ def deduplicate(
     own = identity(documents, sketcher, simhasher)
     if rule.condition != NO_CONDITION:
         own["condition"] = rule.condition.to_dict()
-    steps = Steps(directory, own, force=force, durable=False)
-    segment = write_segment(
-        documents,
-        sketcher,
-        directory / "segment",
-        steps,
-        text=False,
-        threads=threads,
-        progress=progress,
-        simhasher=simhasher,
-    )
-    steps.finish()
+    with Steps(directory, own, force=force, durable=False) as steps:
+        segment = write_segment(
+            documents,
+            sketcher,
+            directory / "segment",
+            steps,
+            text=False,
+            threads=threads,
+            progress=progress,
+            simhasher=simhasher,
+        )
     known = 0 if against is None else len(against)
     check_room(memory_bytes, len(segment) + known, DEDUPLICATION_BYTES)
     _ = documents.guesses  # looks for the fields, by which documents will be read again

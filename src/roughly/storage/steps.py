@@ -12,7 +12,7 @@ import contextlib
 import json
 import shutil
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -62,6 +62,7 @@ class Steps:
         self._folder = directory / _FOLDER
         self._known: dict[str, dict[str, Any]] = {}
         self._failure: BaseException | None = None
+        self._unwritten: tuple[str, dict[str, Any]] | None = None  # the record that failed
         self._lock = threading.Lock()  # for the two below
         self._pending: dict[str, Future[None]] = {}  # by step; written ones may be among them
         self._executor: ThreadPoolExecutor | None = None
@@ -121,11 +122,18 @@ class Steps:
                     sync(self._folder)
 
     def finish(self) -> None:
-        """Waits until everything recorded is on the disk, and raises what went wrong."""
+        """Waits until everything recorded is on the disk, and raises what went wrong.
+
+        A record that could not be written, of outputs that are on the disk, is tried once more:
+        when a disk is full, whatever filled it has mostly gone by now."""
         with self._lock:
             executor, self._executor = self._executor, None
         if executor is not None:
             executor.shutdown()
+        if self._unwritten is not None:
+            (name, record), self._unwritten = self._unwritten, None
+            with contextlib.suppress(RoughlyError):
+                write_durably(self._path(name), _encoded(record), self._durable)
         self._raise_failure()
 
     def __enter__(self) -> Steps:
@@ -141,24 +149,25 @@ class Steps:
         with contextlib.suppress(RoughlyError) if error else contextlib.nullcontext():
             self.finish()
 
-    def _write(self, name: str, record: dict[str, Any], outputs: Iterable[Path]) -> None:
+    def _write(self, name: str, record: dict[str, Any], outputs: list[Path]) -> None:
         """In the thread. After a failure nothing is recorded: later steps rest on earlier ones."""
         if self._failure is not None:
             return
-        path = self._path(name)
         try:
             if self._durable:
-                folders = set()
-                for output in outputs:
-                    with writing(output):
-                        sync(output)
-                    folders.add(output.parent)
-                for folder in folders:
-                    with writing(folder):
-                        sync(folder)
-            write_durably(path, _encoded(record), self._durable)
+                self._sync(outputs)
+            try:
+                write_durably(self._path(name), _encoded(record), self._durable)
+            except BaseException:
+                self._unwritten = name, record
+                raise
         except BaseException as error:
             self._failure = error
+
+    def _sync(self, outputs: list[Path]) -> None:
+        for path in [*outputs, *{output.parent for output in outputs}]:
+            with writing(path):
+                sync(path)
 
     def _raise_failure(self) -> None:
         if self._failure is not None:
