@@ -57,26 +57,32 @@ def test_core_is_the_reference(data: list[bytes], p: Parameters, threads: int) -
 
 @pytest.mark.core
 @pytest.mark.parametrize("most", [1, 2, 7, 100, 255, 256])
-@pytest.mark.parametrize("distinct", [True, False])
-def test_every_length_around_the_borders(most: int, distinct: bool) -> None:
-    """Half of W and W, where the rule changes, with no word twice and with every word twice."""
-    p = Parameters(3, 64, "adaptive", max(most, 2), 5, most)
+@pytest.mark.parametrize("repeats", [1, 2, 40])
+@pytest.mark.parametrize("apart", [True, False])
+def test_every_size_around_the_borders(most: int, repeats: int, apart: bool) -> None:
+    """Half of W and W, where the rule changes: with no word twice, with every word again and again
+    at its place, and with the whole text again and again."""
+    w = 3
+    p = Parameters(w, 64, "adaptive", max(most, 2), 5, most)
     lengths = {n for at in (0, most // 2, most) for n in range(max(at - 3, 0), at + 4)}
     for length in sorted(lengths):
-        tokens = [f"w{i if distinct else i // 2}" for i in range(length)]
+        tokens = [f"w{i}" for i in range(length)]
+        tokens = tokens * repeats if apart else [each for each in tokens for _ in range(repeats)]
+        runs = {tuple(tokens[i : i + w]) for i in range(max(len(tokens) - w + 1, bool(tokens)))}
+        size = max(len(runs), length)
         data = " ".join(tokens).encode()
         made = reference.sketch(data, p)
         count = sum(value >= MARK for value in made.values)
-        if length >= most:
+        if size >= most:
             assert count == 0
-        elif 2 * length <= most:
-            assert count == len(set(tokens))
+        elif 2 * size <= most:
+            assert count == length
         for simd in core.LEVELS:
             assert core_rows([data], p, simd) == [made]
 
 
-def test_words_are_the_same_for_documents_of_one_length() -> None:
-    """Whether a word is kept depends on itself and the number of tokens alone."""
+def test_words_are_the_same_for_documents_of_one_size() -> None:
+    """Whether a word is kept depends on itself and the number of shingles or words alone."""
     chance = random.Random(1)
     vocabulary = [f"v{i}" for i in range(400)]
     for length in (120, 150, 180):
@@ -293,11 +299,32 @@ def test_by_hand() -> None:
     assert roughly.resemblance(a, b, w=5) == 0.0
     assert roughly.containment(a, b) == 0.0
     assert Sketcher().sketch(a).resemblance(Sketcher().sketch(b)).value == 0.5
-    # 200 tokens and more have none.
+    # From 200 shingles or words on there are none.
     text = " ".join(f"w{i}" for i in range(200))
     assert Sketcher().sketch(text).words == 0
     assert Sketcher().sketch(text.rsplit(" ", 1)[0]).words <= 199
     assert Sketcher().sketch(" ".join(text.split()[:100])).words == 100
+
+
+def test_repetition_does_not_make_a_text_long() -> None:
+    """It has the same set of shingles and words, or nearly."""
+    text = " ".join(f"w{i}" for i in range(80))
+    again = " ".join([text] * 30)
+    loud = text + " buy" * 500
+    assert Sketcher().sketch(text).words == Sketcher().sketch(again).words == 80
+    assert Sketcher().sketch(loud).words == 81
+    # 76 of the 80 shingles, and those of five that go across from the end to the beginning
+    assert roughly.resemblance(text, again) == (76 + 80) / (76 + 80 + 4)
+    assert roughly.resemblance(text, loud) == (76 + 80) / (76 + 80 + 5 + 1)
+
+
+def test_wide_shingles_do_not_make_a_text_short() -> None:
+    """Fewer than W shingles, but as many words: the set stays below 2 W, and a byte counts them."""
+    tokens = [f"w{i}" for i in range(600)]
+    for length, wanted in ((99, 99), (100, 100), (200, 0), (400, 0), (600, 0)):
+        made = Sketcher(w=500, words=200).sketch(" ".join(tokens[:length]))
+        assert made.words == wanted
+        assert made.size == max(length - 499, 1)
 
 
 def test_tokens_not_bytes_decide_who_is_short() -> None:

@@ -80,8 +80,8 @@ void bind_sketch(nb::module_& module) {
         "source"_a, "w"_a, "bits"_a, "select"_a, "parameter"_a, "seed"_a, "content_type"_a,
         "threads"_a, "simd"_a = "", "html"_a = nb::none(), "words"_a = 0,
         "Sketches of a list of bytes or an Arrow array of strings or binary. `html` says of every "
-        "document whether it is HTML, instead of the content type; documents of fewer tokens than "
-        "`words` have single words too.");
+        "document whether it is HTML, instead of the content type; documents of fewer shingles "
+        "than `words` have single words too.");
     module.def(
         "sketch_features",
         [](nb::handle source, size_t w, int bits, std::string_view select, uint64_t parameter,

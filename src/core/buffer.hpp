@@ -53,6 +53,7 @@ class Sequence {
    public:
     const T* data() const { return elements_.data(); }
     size_t size() const { return size_; }
+    void clear() { size_ = 0; }
 
     // Room for `most` elements behind the last; `keep` says how many of them now belong to it.
     T* room(size_t most) {

@@ -45,7 +45,8 @@ class Worker {
           level_(level),
           shingler_(parameters.width, parameters.bits, keys, level),
           word_shingler_(1, parameters.bits, keys, level),
-          set_(level) {}
+          set_(level),
+          word_set_(level) {}
 
     void sketch(const DocumentView& document, bool html, SketchColumns& out) {
         const uint8_t* text = document.data;
@@ -108,12 +109,8 @@ class Worker {
         const bool minima = parameters_.select == Select::perm;
         if (minima) minima_.assign(parameters_.parameter, std::numeric_limits<uint64_t>::max());
         const auto lower = lower_minima(level_);
-        const bool short_document = tokens_.count < parameters_.words;
-        const size_t shingles = shingler_.shingle_count(tokens_.count);
-        if (short_document)
-            set_.clear(shingles + tokens_.count, 64);
-        else
-            set_.clear(shingles, parameters_.words ? 63 : parameters_.bits);
+        set_.clear(shingler_.shingle_count(tokens_.count),
+                   parameters_.words ? 63 : parameters_.bits);
         shingler_.fingerprints(tokens_, [&](uint64_t* fingerprints, size_t count) {
             if (parameters_.words)
                 for (size_t i = 0; i < count; ++i) fingerprints[i] &= ~word_mark;
@@ -126,9 +123,9 @@ class Worker {
         const uint8_t level = parameters_.select == Select::adaptive
                                   ? adaptive_level(parameters_.parameter, size)
                                   : uint8_t{0};
-        if (short_document) add_words();
         const size_t first = out.values.size();
         append_selected(size, level, out.values);
+        if (size < parameters_.words) append_words(size, out.values);
         out.sketch.push_back(hash_bytes(level_,
                                         reinterpret_cast<const uint8_t*>(out.values.data() + first),
                                         (out.values.size() - first) * sizeof(uint64_t)));
@@ -138,20 +135,28 @@ class Worker {
         out.level.push_back(level);
     }
 
-    // All words of a document of half of `words` tokens or fewer; from there on ever fewer of them,
-    // the same ones in every document of that length.
-    void add_words() {
-        const size_t half = parameters_.words - parameters_.words / 2;
-        const uint64_t bound = uint64_t{parameters_.words - tokens_.count} << 32;
+    // All words of a document that has few shingles; the more it has, the fewer words, the same
+    // ones in every document of that size. Ascending, behind the shingles, for their mark is the
+    // highest bit.
+    void append_words(size_t shingles, Sequence<uint64_t>& out) {
+        word_set_.clear(std::min(tokens_.count, 2 * parameters_.words), 63);
         word_shingler_.fingerprints(tokens_, [&](uint64_t* fingerprints, size_t count) {
-            size_t kept = 0;
-            for (size_t i = 0; i < count; ++i) {
-                const uint64_t word = fingerprints[i] | word_mark;
-                if ((mixed(word) >> 32) * half < bound) fingerprints[kept++] = word;
-            }
-            set_.add(fingerprints, kept);
+            for (size_t i = 0; i < count; ++i) fingerprints[i] &= ~word_mark;
+            word_set_.add(fingerprints, count);
         });
-        set_.size();
+        const size_t size = std::max(shingles, word_set_.size());
+        if (size >= parameters_.words) return;
+        words_.clear();
+        word_set_.append_multiples(1, size, words_);
+        const size_t half = parameters_.words - parameters_.words / 2;
+        const uint64_t bound = uint64_t{parameters_.words - size} << 32;
+        uint64_t* const to = out.room(words_.size());
+        size_t kept = 0;
+        for (size_t i = 0; i < words_.size(); ++i) {
+            const uint64_t word = words_.data()[i] | word_mark;
+            if ((mixed(word) >> 32) * half < bound) to[kept++] = word;
+        }
+        out.keep(kept);
     }
 
     void append_selected(size_t size, uint8_t level, Sequence<uint64_t>& out) {
@@ -172,7 +177,8 @@ class Worker {
     const Keys& keys_;
     Simd level_;
     Shingler shingler_, word_shingler_;
-    FingerprintSet set_;
+    FingerprintSet set_, word_set_;
+    Sequence<uint64_t> words_;
     HtmlText html_text_;
     Tokens tokens_;
     std::vector<uint64_t> minima_;

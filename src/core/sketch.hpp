@@ -24,7 +24,7 @@ struct SketchParameters {
     Select select = Select::adaptive;
     uint64_t parameter = 200;  // M, K or T of the selection; unused by `all`
     uint64_t seed = 0;
-    size_t words = 0;  // documents of fewer tokens have single words too; 0: none have
+    size_t words = 0;  // documents of fewer distinct shingles have words too; 0: none have
 
     // Throws std::invalid_argument naming the parameter, the value seen and the value wanted.
     void check() const;

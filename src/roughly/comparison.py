@@ -104,7 +104,7 @@ class Comparison:
     """Two documents, A and B, side by side."""
 
     w: int  # tokens in a shingle
-    words: int  # documents of fewer tokens have words beside shingles, for their resemblance
+    words: int  # documents of fewer shingles have words beside them, for their resemblance
     resemblance: float  # exact, as are the next two
     containment_ab: float  # the share of A's shingles that B has
     containment_ba: float
@@ -148,7 +148,7 @@ def resemblance(
 ) -> float:
     """The share of the two documents' shingles that are in both: 0.0 to 1.0, exact.
 
-    `w` and `words` are those of a Sketcher: of documents of fewer than 200 tokens single words
+    `w` and `words` are those of a Sketcher: of documents of fewer than 200 shingles single words
     count as well, unless `w` is given.
     Text (str) is taken as it is, bytes are decoded; both count as HTML if they look like it, unless
     `content_type` says. Two documents without a token resemble at 1.0, one alone at 0.0.

@@ -37,7 +37,7 @@ class Parameters:
     features: Literal[
         "text", "given"
     ]  # made from a document's text, or from features the caller gave
-    words: int = 0  # documents of fewer tokens have single words beside shingles; 0: none have
+    words: int = 0  # documents of fewer shingles have single words beside them; 0: none have
 
     @property
     def selection(self) -> tuple[str, int]:
@@ -87,7 +87,7 @@ def parse_select(select: str) -> tuple[str, int]:
 
 
 def words_for(words: int | None, named_width: bool, bits: int, select: str) -> int:
-    """Below how many tokens documents have words: the number given, or the default. A width that
+    """Below how many shingles documents have words: the number given, or the default. A width that
     was named is the only one unless words are asked for; short documents must be kept whole."""
     name, number = parse_select(select)
     most = {"all": MOST_WORDS, "adaptive": min(MOST_WORDS, number)}.get(name, 0) * (bits == 64)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Sketcher:
     """Turns documents into sketches.
 
-    w: tokens in a shingle, 5 unless given. words: documents of fewer tokens have single words
+    w: tokens in a shingle, 5 unless given. words: documents of fewer shingles have single words
     beside their shingles, for their resemblance (not for containment): 200 unless given, and none
     if w is given, which then is the only width. select: what is kept, `all`, `mod:M`, `min:K`,
     `adaptive:T` or `perm:K`. seed: 64 bits that derive every key, or "random"; a secret seed keeps

@@ -59,6 +59,7 @@ WORD_GRID: tuple[tuple[int, Select, int, int], ...] = (
     (1, "all", 0, 70),
     (2, "adaptive", 16, 7),
     (10, "all", 0, 1),
+    (5, "all", 0, 70),
 )
 
 FEATURES: tuple[bytes, ...] = (

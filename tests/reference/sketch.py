@@ -24,7 +24,7 @@ class Parameters(NamedTuple):
     select: Select
     parameter: int
     seed: int
-    words: int = 0  # documents of fewer tokens have single words too
+    words: int = 0  # documents of fewer distinct shingles have single words too
 
 
 class Sketch(NamedTuple):
@@ -66,17 +66,17 @@ def selected(found: set[int], parameters: Parameters) -> list[int]:
     return [min(((f ^ a) * b) & MASK_64 for f in found) for a, b in permutations]
 
 
-def word_elements(document: list[bytes], parameters: Parameters) -> set[int]:
-    """The words of a short document, each with the highest bit set."""
-    most, count = parameters.words, len(document)
-    if count >= most:
-        return set()
+def word_elements(document: list[bytes], shingles: int, parameters: Parameters) -> set[int]:
+    """The words of a document of so many distinct shingles, if it is short, each with the highest
+    bit set."""
+    most = parameters.words
     alone = {f | 1 << 63 for f in fingerprints(document, 1, parameters.bits, parameters.seed)}
+    size = max(shingles, len(alone))
+    if size >= most:
+        return set()
     span = most - most // 2
     return {
-        e
-        for e in alone
-        if (e * 0x9E3779B97F4A7C15 % 2**64 // 2**32) * span < (most - count) * 2**32
+        e for e in alone if (e * 0x9E3779B97F4A7C15 % 2**64 // 2**32) * span < (most - size) * 2**32
     }
 
 
@@ -89,7 +89,7 @@ def sketch_tokens(
     adaptive = parameters.select == "adaptive"
     return Sketch(
         parameters,
-        selected(found, parameters) + sorted(word_elements(document, parameters)),
+        selected(found, parameters) + sorted(word_elements(document, len(found), parameters)),
         len(found),
         len(document),
         adaptive_level(len(found), parameters.parameter) if adaptive else 0,

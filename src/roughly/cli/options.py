@@ -164,8 +164,8 @@ def add_width(group: Any, words: bool = True) -> None:
             "--words",
             type=count,
             metavar="N",
-            help="single words count for resemblance, beside shingles, in documents of fewer tokens"
-            " (default: 200; 0 with -w)",
+            help="single words count for resemblance, beside shingles, in documents of fewer"
+            " distinct shingles (default: 200; 0 with -w)",
         )
 
 
