@@ -184,9 +184,11 @@ class _Field:
         for begin, end in stretches(len(pairs)):
             has_pair[candidates.pairs[begin:end, :2]] = True
         documents = np.flatnonzero(has_pair).astype(np.uint32)
+        numbers = scratch.zeros(len(has_pair), np.uint32)
+        numbers[documents] = np.arange(len(documents), dtype=np.uint32)
         for begin, end in stretches(len(pairs)):
             some = candidates.pairs[begin:end]
-            pairs[begin:end, :2] = np.searchsorted(documents, some[:, :2])
+            pairs[begin:end, :2] = numbers[some[:, :2]]
             pairs[begin:end, 2:] = some[:, 2:]
         containment = (0, 0)
         if rule.containment is not None:
