@@ -115,8 +115,8 @@ def decide(
     # Members are ascending, so of several the last one is written last.
     last[groups.of] = groups.members
     verifier = Verifier(pool, pool.contents, sketcher, threads, text_bytes)
+    field = _Field.of(candidates, groups, last, rule, pool.scratch)
     while True:
-        field = _Field.of(candidates, groups, last, rule, pool.scratch)
         fate, wanted = _core.greedy_decide(*field.columns)
         fate = field.spread(fate, len(rows))
         if len(wanted):
@@ -125,9 +125,12 @@ def decide(
                 prepared[asked] = True
                 pool.contents.prepare(pool.scratch.flatnonzero(prepared))
             advance = progress("count", len(wanted), "pairs")
-            del field
             _count(candidates, wanted, rows, verifier, advance)
-        elif not (finder.reopen(candidates, fate) or finder.widen(candidates, fate, progress)):
+            field.columns[0][wanted, 2:] = candidates.pairs[wanted, 2:]
+        elif finder.reopen(candidates, fate) or finder.widen(candidates, fate, progress):
+            del field
+            field = _Field.of(candidates, groups, last, rule, pool.scratch)
+        else:
             break
     del finder, verifier
     return _removals(groups, candidates, field, fate, order, identical, pool)
