@@ -17,7 +17,8 @@ struct Entry {
     uint32_t group;  // it has no pairs inside, or no_hub
     uint32_t count;  // its elements at the level
     uint32_t document;
-    uint32_t most;  // elements of a prober that meets it here for the first time and reaches the floor
+    uint32_t
+        most;  // elements of a prober that meets it here for the first time and reaches the floor
 };
 
 bool before(const Entry& x, const Entry& y) {
@@ -242,9 +243,9 @@ class Prober {
 
     void candidate(const Entry& entry, std::vector<Pair>& out) {
         const uint32_t other = entry.document;
-        // Behind their first common element lie too few others, of either (`range_` has what is left
-        // of the prober's). At a later one of their common elements the bounds may be too small, but
-        // then they have met at the first.
+        // Behind their first common element lie too few others, of either (`range_` has what is
+        // left of the prober's). At a later one of their common elements the bounds may be too
+        // small, but then they have met at the first.
         if (count_ > entry.most) return;
         // Of two with equally many elements the one that is later in document order probes.
         if (entry.count == count_ && other >= document_) return;
