@@ -17,8 +17,7 @@ struct Entry {
     uint32_t group;  // it has no pairs inside, or no_hub
     uint32_t count;  // its elements at the level
     uint32_t document;
-    uint32_t
-        most;  // elements of a prober that meets it here for the first time and reaches the floor
+    uint32_t most;  // elements of a prober that first meets it here and reaches the floor
 };
 
 bool before(const Entry& x, const Entry& y) {

@@ -50,8 +50,7 @@ struct JoinRule {
                uint128{floor.numerator} * (n + m);
     }
 
-    // The most elements of a prober with which that overlap reaches the floor, if its partner has
-    // m.
+    // The most elements of a prober with which that overlap reaches the floor; its partner has m.
     uint32_t most_prober(size_t overlap, size_t m) const;
 
     // Whether a document's elements at a level say enough of its containment: a few of them may all
