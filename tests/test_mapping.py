@@ -1,4 +1,4 @@
-"""Files in memory, and the limit on how much of them is there: nothing is lost, whenever it goes."""
+"""Files in memory, and the limit on how much of them is there: nothing is lost when it goes."""
 
 import threading
 import time

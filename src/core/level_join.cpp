@@ -17,7 +17,7 @@ struct Entry {
     uint32_t group;  // it has no pairs inside, or no_hub
     uint32_t count;  // its elements at the level
     uint32_t document;
-    uint32_t position;
+    uint32_t most;  // elements of a prober that first meets it here and reaches the floor
 };
 
 bool before(const Entry& x, const Entry& y) {
@@ -109,7 +109,8 @@ class Indexer {
         for (const Posting& posting : postings) {
             const uint32_t count = join_.counts[posting.document];
             if (posting.position >= join_.rule.index_length(count)) continue;
-            const Entry entry{group(posting.document), count, posting.document, posting.position};
+            const uint32_t most = join_.rule.most_prober(count - posting.position, count);
+            const Entry entry{group(posting.document), count, posting.document, most};
             (native(posting.document) ? natives_ : visitors_).push_back(entry);
         }
         if (natives_.empty() && visitors_.empty()) return;
@@ -147,15 +148,13 @@ class MetDocuments {
         stamp_ = 1;
     }
 
-    bool contains(uint32_t document) const {
-        const size_t at = place(document);
-        return slots_[at].stamp == stamp_;
-    }
-
-    // One that is not there yet.
-    void add(uint32_t document) {
+    // Whether it was not there yet.
+    bool add(uint32_t document) {
+        Slot& slot = slots_[place(document)];
+        if (slot.stamp == stamp_) return false;
+        slot = {stamp_, document};
         if (2 * ++count_ > slots_.size()) grow();
-        slots_[place(document)] = {stamp_, document};
+        return true;
     }
 
    private:
@@ -201,9 +200,13 @@ class Prober {
         met_.clear();
         if (!join_.rule.enough(join_.sketches, document, count_)) return;
         const bool native = join_.sketches.level_of(document) == join_.level;
-        for (const auto& probe : probes) {
-            left_ = count_ - probe.position;
-            range_ = join_.rule.partners(count_, left_);
+        for (size_t i = 0; i < probes.size(); ++i) {
+            // The lists lie anywhere: to wait for one after the other would take most of the time.
+            constexpr size_t ahead = 8;
+            if (i + 2 * ahead < probes.size()) lists_.prefetch(probes[i + 2 * ahead].list);
+            if (i + ahead < probes.size()) lists_.prefetch_entries(probes[i + ahead].list);
+            const auto& probe = probes[i];
+            range_ = join_.rule.partners(count_, count_ - probe.position);
             if (range_.least > range_.most) continue;
             scan(lists_.natives(probe.list), out);
             if (native) scan(lists_.visitors(probe.list), out);
@@ -239,16 +242,14 @@ class Prober {
 
     void candidate(const Entry& entry, std::vector<Pair>& out) {
         const uint32_t other = entry.document;
-        if (other == document_ || met_.contains(other)) return;
+        // Behind their first common element lie too few others, of either (`range_` has what is
+        // left of the prober's). At a later one of their common elements the bounds may be too
+        // small, but then they have met at the first.
+        if (count_ > entry.most) return;
         // Of two with equally many elements the one that is later in document order probes.
-        if (entry.count == count_ && other > document_) return;
+        if (entry.count == count_ && other >= document_) return;
         if (group_ != no_hub && group_ == entry.group) return;
-        // Behind their first common element lie at most so many more; at a later one of their
-        // common elements the bound may be too small, but then they have met at the first.
-        if (!join_.rule.suffices(std::min(left_, entry.count - entry.position), count_,
-                                 entry.count))
-            return;
-        met_.add(other);
+        if (!met_.add(other)) return;
         if (!join_.sketches.comparable(document_, other)) return;
         if (!join_.signatures.empty()) {
             const Signature& own = join_.signatures[document_];
@@ -303,7 +304,6 @@ class Prober {
     uint32_t document_ = 0;
     uint32_t count_ = 0;
     uint32_t group_ = no_hub;
-    uint32_t left_ = 0;
     JoinRule::Range range_{};
     Elements elements_;
     ElementTable table_;
@@ -356,6 +356,12 @@ class LevelIndex::Lists {
 
     std::span<const ListProbe> probes(size_t document) const {
         return {probes_.data() + starts_[document], probes_.data() + starts_[document + 1]};
+    }
+
+    // Fetches a list into the cache, and its entries when that has been done.
+    void prefetch(uint32_t list) const { __builtin_prefetch(&lists_[list]); }
+    void prefetch_entries(uint32_t list) const {
+        __builtin_prefetch(entries_.data() + lists_[list].natives);
     }
 
     std::span<const Entry> natives(uint32_t list) const {

@@ -111,6 +111,17 @@ size_t JoinRule::needed(size_t n, size_t m) const {
     return smallest ? least_share(std::max(n, m), floor) : least_overlap(n, m, floor);
 }
 
+uint32_t JoinRule::most_prober(size_t overlap, size_t m) const {
+    // suffices(overlap, n, m), solved for n
+    const bool of_union = measure != Measure::containment && !smallest;
+    const uint128 shares = uint128{floor.denominator} + (of_union ? floor.numerator : 0);
+    const uint128 most = overlap * shares / floor.numerator;
+    const size_t beside = of_union ? m : 0;
+    if (most < beside || (measure != Measure::containment && smallest && most < m)) return 0;
+    return static_cast<uint32_t>(
+        std::min<uint128>(most - beside, std::numeric_limits<uint32_t>::max()));
+}
+
 JoinRule::Range JoinRule::partners(size_t n, size_t left) const {
     if (measure == Measure::containment)
         return {std::max(n, least_share(n, floor)), std::numeric_limits<size_t>::max()};

@@ -50,6 +50,9 @@ struct JoinRule {
                uint128{floor.numerator} * (n + m);
     }
 
+    // The most elements of a prober with which that overlap reaches the floor; its partner has m.
+    uint32_t most_prober(size_t overlap, size_t m) const;
+
     // Whether a document's elements at a level say enough of its containment: a few of them may all
     // be somewhere by chance. A document that has all its shingles there is no sample.
     bool enough(const SketchSet& sketches, size_t document, size_t count) const {

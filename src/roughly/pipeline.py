@@ -1,4 +1,5 @@
-"""Reading and computing at the same time: a thread reads ahead while the caller works.
+"""Reading and computing at the same time: a thread reads ahead while the caller works, or several
+read in turns what each of them works on.
 
 The reading thread parses and decodes in the core or in Arrow, without the interpreter's lock, so
 the two share the cores. At most READ_AHEAD items wait, and an error of the reader is raised where
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -59,6 +60,35 @@ def read_ahead(items: Iterable[Item], ahead: int = READ_AHEAD) -> Iterator[Item]
     finally:
         stopped.set()
         thread.join()
+
+
+def share(items: Iterable[Item], work: Callable[[Item], None], workers: int) -> None:
+    """Does the work of every item, of so many at a time; items are made one after the other."""
+    waiting = iter(items)
+    lock = threading.Lock()
+    errors: list[BaseException] = []
+
+    def take() -> None:
+        try:
+            while not errors:
+                with lock:
+                    item = next(waiting, None)
+                if item is None:
+                    return
+                work(item)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [
+        threading.Thread(target=take, name="roughly-share", daemon=True) for _ in range(workers - 1)
+    ]
+    for thread in threads:
+        thread.start()
+    take()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
 
 
 class Simhashing(Protocol):

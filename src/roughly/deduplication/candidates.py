@@ -44,9 +44,9 @@ Rows = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int64]
 Rows32 = npt.NDArray[np.uint32]
 
-# Few alike documents are a mass here: whoever goes because of a hub needs no other pairs. Still
-# fewer have so few pairs that to find these costs less than to find a hub.
-MASS = MassRule(least_frequency=20)
+# A hub spares pairs of documents that go, so a few heads are enough: whoever finds no hub among
+# them has some pairs more, which cost less than to look at further heads.
+MASS = MassRule(keys=4, heads=2)
 
 # Groups whose documents have no pairs with each other.
 _IDLE, _PINNED = 0, 1

@@ -115,8 +115,8 @@ def decide(
     # Members are ascending, so of several the last one is written last.
     last[groups.of] = groups.members
     verifier = Verifier(pool, pool.contents, sketcher, threads, text_bytes)
+    field = _Field.of(candidates, groups, last, rule, pool.scratch)
     while True:
-        field = _Field.of(candidates, groups, last, rule, pool.scratch)
         fate, wanted = _core.greedy_decide(*field.columns)
         fate = field.spread(fate, len(rows))
         if len(wanted):
@@ -125,9 +125,12 @@ def decide(
                 prepared[asked] = True
                 pool.contents.prepare(pool.scratch.flatnonzero(prepared))
             advance = progress("count", len(wanted), "pairs")
-            del field
             _count(candidates, wanted, rows, verifier, advance)
-        elif not (finder.reopen(candidates, fate) or finder.widen(candidates, fate, progress)):
+            field.columns[0][wanted, 2:] = candidates.pairs[wanted, 2:]
+        elif finder.reopen(candidates, fate) or finder.widen(candidates, fate, progress):
+            del field
+            field = _Field.of(candidates, groups, last, rule, pool.scratch)
+        else:
             break
     del finder, verifier
     return _removals(groups, candidates, field, fate, order, identical, pool)
@@ -184,9 +187,11 @@ class _Field:
         for begin, end in stretches(len(pairs)):
             has_pair[candidates.pairs[begin:end, :2]] = True
         documents = np.flatnonzero(has_pair).astype(np.uint32)
+        numbers = scratch.zeros(len(has_pair), np.uint32)
+        numbers[documents] = np.arange(len(documents), dtype=np.uint32)
         for begin, end in stretches(len(pairs)):
             some = candidates.pairs[begin:end]
-            pairs[begin:end, :2] = np.searchsorted(documents, some[:, :2])
+            pairs[begin:end, :2] = numbers[some[:, :2]]
             pairs[begin:end, 2:] = some[:, 2:]
         containment = (0, 0)
         if rule.containment is not None:

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly import _core
+from roughly.pipeline import share
 from roughly.sketcher import Sketcher
-from roughly.verification.window import windows
+from roughly.verification.window import Window, each_window
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 
 Rows = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.uint32]
+
+
+# Windows that are counted at the same time, each by a part of the threads: less is put together
+# that way, and while one is read another is counted.
+_WORKERS = 2
 
 
 class Documents(Protocol):
@@ -65,33 +71,40 @@ class Verifier:
         """Of each pair of rows the shingles of both, of a and of b; with the words of short
         documents, if they have any, unless only shingles are asked for."""
         found = tuple(np.zeros(len(a), np.uint32) for _ in range(3))
-        for window in windows(self._contents, a, b, self._bytes):
-            values, offsets, sizes = self._shingles(window.batches)
-            window.batches.clear()
-            table = np.zeros((len(window.pairs), 4), dtype=np.uint32)
-            table[:, 0], table[:, 1] = window.a, window.b
-            every = np.arange(len(sizes), dtype=np.uint32)
-            chunk_rows = 1 << max(len(sizes) - 1, 0).bit_length()
-            level = np.zeros(len(sizes), np.uint8)
-            words = self._sketcher.words > 0
-            sets = _core.SketchSet(
-                [(values, offsets)], chunk_rows, every, sizes, level, 0, words=words
-            )
-            measure = "contained" if shingles_only else "resemblance"
-            counted = sets.measure(measure, table, self._threads)
-            if words and not shingles_only:
-                sizes = np.diff(offsets).astype(np.uint32)
-            common, size_a, size_b = found
-            common[window.pairs] = counted[:, 2]
-            size_a[window.pairs], size_b[window.pairs] = sizes[window.a], sizes[window.b]
+        workers = min(self._threads, _WORKERS)
+
+        def count(window: Window) -> None:
+            self._count(window, found, self._threads // workers, shingles_only)
             advance(len(window.pairs))
+
+        share(each_window(self._contents, a, b, self._bytes), count, workers)
         return found[0], found[1], found[2]
 
+    def _count(
+        self, window: Window, found: tuple[Counts, ...], threads: int, shingles_only: bool
+    ) -> None:
+        values, offsets, sizes = self._shingles(window.batches, threads)
+        window.batches.clear()
+        table = np.zeros((len(window.pairs), 4), dtype=np.uint32)
+        table[:, 0], table[:, 1] = window.a, window.b
+        every = np.arange(len(sizes), dtype=np.uint32)
+        chunk_rows = 1 << max(len(sizes) - 1, 0).bit_length()
+        level = np.zeros(len(sizes), np.uint8)
+        words = self._sketcher.words > 0
+        sets = _core.SketchSet([(values, offsets)], chunk_rows, every, sizes, level, 0, words=words)
+        measure = "contained" if shingles_only else "resemblance"
+        counted = sets.measure(measure, table, threads)
+        if words and not shingles_only:
+            sizes = np.diff(offsets).astype(np.uint32)
+        common, size_a, size_b = found
+        common[window.pairs] = counted[:, 2]
+        size_a[window.pairs], size_b[window.pairs] = sizes[window.a], sizes[window.b]
+
     def _shingles(
-        self, batches: list[pa.RecordBatch]
+        self, batches: list[pa.RecordBatch], threads: int
     ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], Counts]:
         """All documents' sets, one after the other."""
-        parts = [self._sketcher.sketch_documents(each, self._threads).columns for each in batches]
+        parts = [self._sketcher.sketch_documents(each, threads).columns for each in batches]
         if len(parts) == 1:
             return parts[0].values, parts[0].offsets, parts[0].size
         offsets, end = [np.zeros(1, np.int64)], 0

@@ -41,10 +41,11 @@ class Window(NamedTuple):
 
 def windows(contents: Texts, a: Rows, b: Rows, size: Sizes) -> Iterator[Window]:
     """All pairs of rows a and b; `size` has the bytes of every row's text."""
-    return read_ahead(_windows(contents, a, b, size), 1)
+    return read_ahead(each_window(contents, a, b, size), 1)
 
 
-def _windows(contents: Texts, a: Rows, b: Rows, size: Sizes) -> Iterator[Window]:
+def each_window(contents: Texts, a: Rows, b: Rows, size: Sizes) -> Iterator[Window]:
+    """The same, each read when it is asked for."""
     order = np.lexsort((b, a, _groups(a, b, len(size))))
     for begin, end in stretches(len(order)):
         yield from _in_order(contents, a, b, size, order[begin:end])
