@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
@@ -72,10 +73,12 @@ class Verifier:
         documents, if they have any, unless only shingles are asked for."""
         found = tuple(np.zeros(len(a), np.uint32) for _ in range(3))
         workers = min(self._threads, _WORKERS)
+        telling = threading.Lock()
 
         def count(window: Window) -> None:
             self._count(window, found, self._threads // workers, shingles_only)
-            advance(len(window.pairs))
+            with telling:
+                advance(len(window.pairs))
 
         share(each_window(self._contents, a, b, self._bytes), count, workers)
         return found[0], found[1], found[2]
