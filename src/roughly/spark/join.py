@@ -26,12 +26,22 @@ from roughly.condition import NO_CONDITION, Condition
 from roughly.parameters import Parameters
 from roughly.spark.attribute import attributes_in
 from roughly.spark.block import MESSAGES, bucket_count, bucket_of, messages, records_of
-from roughly.spark.column import Numbers, byte_column, number_column, sketch_set, word_column
-from roughly.spark.counting import Choose, counted_messages, pair_messages
-from roughly.spark.frequency import MIX, UNMIX, stripes_of
+from roughly.spark.column import (
+    MIX,
+    UNMIX,
+    Numbers,
+    byte_column,
+    number_column,
+    sketch_set,
+    word_column,
+)
+from roughly.spark.counting import Choose, counted_messages, kept_messages, pair_messages
+from roughly.spark.frequency import stripes_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from roughly.spark.checkpoint import Checkpoints
 
 NO_TEAM = -1
 # An element of a document, for whoever sees to that element. The position is that of the element
@@ -97,12 +107,15 @@ def joined_pairs(
     documents: DataFrame,
     rule: JoinRule,
     levels: list[Level],
+    name: str,
+    checkpoints: Checkpoints,
     teams: DataFrame | None = None,
     choose: Choose | None = None,
 ) -> DataFrame:
     """Every pair that reaches the floor, once, but those of documents of the same team, and of one
     with that whose number its team is. `teams` has number and team (see `teams_of`); who is not
-    there has none. `choose` says instead of the floor which pairs are wanted."""
+    there has none. `choose` says instead of the floor which pairs are wanted. Who meets is kept as
+    a table `name`."""
     from pyspark.sql import functions as F
 
     if teams is None:
@@ -113,8 +126,9 @@ def joined_pairs(
     postings = teamed.mapInArrow(make, MESSAGES)
     met = postings.groupBy("receiver").applyInArrow(_meetings(rule), MESSAGES)
     choose = reach(rule.floor) if choose is None else choose
+    met, few = kept_messages(met, name, checkpoints)
     return counted_messages(
-        met, documents, rule.parameters, rule.measure, choose, condition=rule.condition
+        met, documents, rule.parameters, rule.measure, choose, condition=rule.condition, few=few
     )
 
 
