@@ -130,6 +130,18 @@ PHASES = {
     "finished": "all behind the sketches",
 }
 CLUSTERS = "clusters"
+BEHIND = "all behind the sketches"
+# Why Spark takes more than the local engine, which has everything in one memory.
+REASONS = {
+    "sketch": "texts cross from Java to Python, their sketches back and into Parquet",
+    "equivalents": "Spark checks, sorts and numbers ids, and aggregates hashes, in seven shuffles",
+    "sort": "sketches are shuffled by id and by block, cross to Python twice and are written again"
+    " with their frequencies; counters travel to whoever sums them up, and back",
+    "pairs": "keys and postings are shuffled, candidates and the sketches they need after them",
+    "forest": "one job over few rows, which takes what a job takes",
+    CLUSTERS: "components, shares and ids are joined by Spark, a shuffle each",
+    BEHIND: "one task gathers the sketches in a file and runs the local phases in one thread",
+}
 
 
 def phase_of(table: str) -> str:
@@ -221,12 +233,16 @@ def run(
         clusters[name], phases, tables = clustered(frame, sizes)
         spent[name] = sum(phases.values(), Spent())
         names = dict.fromkeys([*local_phases, *phases])
+        heads = ["local s", "local CPU s", "s", "CPU s: JVM", "Python", "x local CPU"]
         explained.append(
             Table(
-                [f"phase, {plan}", "local s", "local CPU s", "s", "CPU s: JVM", "Python"],
+                [f"phase, {plan}", *heads],
                 [_phase_row(n, local_phases.get(n), phases.get(n)) for n in names],
             )
         )
+        section.notes += [
+            explanation(plan, n, took, _local_cpu(n, local_phases)) for n, took in phases.items()
+        ]
         explained.append(Table([f"table, {plan}", "rows", "s", "CPU s: JVM", "Python"], tables))
     watch = Watch()
     numbers = spark_recipe.components(frame.select("number", "text"))
@@ -267,13 +283,27 @@ def run(
     return section
 
 
+def _local_cpu(phase: str, local: dict[str, Any]) -> float | None:
+    """What the local engine spent on a phase; one task does several at once."""
+    names = [n for n in local if n != "sketch"] if phase == BEHIND else [phase]
+    found = [local[n].cpu_seconds for n in names if n in local]
+    return sum(found) if found else None
+
+
+def explanation(plan: str, phase: str, took: Spent, local: float | None) -> str:
+    """One sentence on what a phase takes beside the local engine, and why."""
+    ratio = "no phase there"
+    if local:
+        ratio = f"{took.cpu / local:.1f} times the {local:.1f} CPU s of the local engine"
+    return f"{plan}, {phase}: {took.cpu:.1f} CPU s, {ratio}: {REASONS[phase]}"
+
+
 def _phase_row(name: str, local: Any, spark: Spent | None) -> list[Any]:
     own = [None, None] if local is None else [local.wall_seconds, local.cpu_seconds]
-    return [
-        name,
-        *own,
-        *([None] * 3 if spark is None else [spark.seconds, spark.java, spark.python]),
-    ]
+    if spark is None:
+        return [name, *own, *[None] * 4]
+    times = spark.cpu / local.cpu_seconds if local is not None and local.cpu_seconds else None
+    return [name, *own, spark.seconds, spark.java, spark.python, times]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -38,6 +38,15 @@ def test_every_table_has_a_phase() -> None:
     assert {name: spark.phase_of(name) for name in tables} == tables
 
 
+def test_every_phase_is_explained() -> None:
+    """With what it takes beside the local engine, where that has such a phase."""
+    assert set(spark.PHASES.values()) | {spark.CLUSTERS} == set(spark.REASONS)
+    told = spark.explanation("divided", "sort", spark.Spent(9, 4, 2), 1.5)
+    assert told.startswith("divided, sort: 6.0 CPU s, 4.0 times the 1.5 CPU s of the local engine:")
+    told = spark.explanation("divided", "clusters", spark.Spent(9, 4, 2), None)
+    assert told.startswith("divided, clusters: 6.0 CPU s, no phase there: ")
+
+
 _LOOP = """
 from bench import spark
 watch = spark.Watch()

@@ -96,10 +96,10 @@ def counted(
 
 
 def kept_messages(sent: DataFrame, name: str, checkpoints: Checkpoints) -> tuple[DataFrame, bool]:
-    """`pair_messages` as a table, and whether their pairs are few."""
+    """`pair_messages` as a table, every pair once, and whether they are few."""
     from pyspark.sql import functions as F
 
-    kept = checkpoints.keep(name, sent)
+    kept = checkpoints.keep(name, sent.groupBy("receiver").applyInArrow(_once, MESSAGES))
     sent_bytes = kept.agg(F.coalesce(F.sum(F.length("data")), F.lit(0))).head()[0]
     return kept, 2 * int(sent_bytes) // _PAIR_BYTES <= FEW
 
@@ -132,6 +132,11 @@ def _send(arrow: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if len(batch):
             sent = pair_messages(number_column(batch, "a"), number_column(batch, "b"))
             yield from sent.to_batches()
+
+
+def _once(rows: pa.Table) -> pa.Table:
+    """The pairs of a block without repetition."""
+    return pair_messages(*_pairs_of(rows))
 
 
 def _pairs_of(rows: pa.Table) -> tuple[Numbers, Numbers, Numbers]:
