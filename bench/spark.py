@@ -12,6 +12,7 @@ import argparse
 import os
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -60,9 +61,15 @@ def recall(pairs: list[tuple[str, str]], cluster: dict[str, Any]) -> float:
     return together / max(len(pairs), 1)
 
 
+# Of every process that was seen below this one its clock ticks, and whether it is Java. Spark's
+# Python workers end unasked and leave their ticks to nobody: what they had when last seen stays.
+_seen: dict[tuple[int, str], tuple[int, bool]] = {}
+_SEEN_EVERY = 1.0
+
+
 def cpu_seconds() -> tuple[float, float]:
     """What Java, and all else of this process and those below it, have used of the processor."""
-    parent, used, java = {}, {}, set()
+    parent, used = {}, {}
     for file in Path("/proc").glob("[0-9]*/stat"):
         try:
             # A name may have anything in it. Behind it: state, parent, ...
@@ -71,18 +78,29 @@ def cpu_seconds() -> tuple[float, float]:
             continue
         number, fields = int(file.parent.name), rest.split()
         parent[number] = int(fields[1])
-        used[number] = sum(map(int, fields[11:15]))
-        if name.endswith("(java"):
-            java.add(number)
-    total = [0, 0]
-    for number in used:
+        # Its own; those of its children are seen themselves.
+        ticks, began = int(fields[11]) + int(fields[12]), fields[19]
+        used[number] = (number, began), (ticks, name.endswith("(java"))
+    for number, (process, state) in used.items():
         above = number
         while above != os.getpid() and above in parent:
             above = parent[above]
         if above == os.getpid():
-            total[number not in java] += used[number]
-    ticks = os.sysconf("SC_CLK_TCK")
-    return total[0] / ticks, total[1] / ticks
+            _seen[process] = state
+    states, second = list(_seen.values()), os.sysconf("SC_CLK_TCK")
+    java = sum(ticks for ticks, is_java in states if is_java)
+    return java / second, sum(ticks for ticks, is_java in states if not is_java) / second
+
+
+def keep_looking() -> None:
+    """Looks at the processes again and again, so that little of those that end is lost."""
+
+    def look() -> None:
+        while True:
+            cpu_seconds()
+            time.sleep(_SEEN_EVERY)
+
+    threading.Thread(target=look, daemon=True).start()
 
 
 @dataclass(frozen=True)
@@ -207,6 +225,7 @@ def run(
     from roughly.spark.clustering import Sizes
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    keep_looking()
     path = folder / "documents.parquet"
     write_documents(documents, path)
     table = pq.read_table(path)

@@ -56,6 +56,26 @@ assert spent.java == 0 and spent.cpu == spent.python, spent
 """
 
 
+_ENDED = """
+import os, signal, subprocess, sys, time
+from bench import spark
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks what it had spent
+child = subprocess.Popen([sys.executable, "-c", "while True: sum(range(100_000))"])
+begin = spark.cpu_seconds()[1]
+while (before := spark.cpu_seconds()[1]) < begin + 2:
+    time.sleep(0.1)
+child.kill()
+while os.path.exists(f"/proc/{child.pid}"):
+    time.sleep(0.01)
+assert spark.cpu_seconds()[1] >= before, spark._seen
+"""
+
+
+def test_what_ended_meanwhile_counts() -> None:
+    """A process that is gone has spent what it had when it was seen last."""
+    subprocess.run([sys.executable, "-c", _ENDED], check=True)
+
+
 def test_what_was_spent_adds_up() -> None:
     """A loop of a process is Python's. One of its own has no Java, which other tests may start."""
     subprocess.run([sys.executable, "-c", _LOOP], check=True)
