@@ -142,7 +142,11 @@ def work(name: str, stream: Stream, folder: Path, memory: str) -> str:
         stream, preset=preset, content_type="text", text_field="content", memory=memory
     )
     found.sizes()
-    return f"{found!r}, {_digest(found.document_batches())}"
+    sketches = found.segment.segments[0].directory.glob("sketches-*.arrow")
+    size = sum(path.stat().st_size for path in sketches)
+    temporary = found.outcome.facts["disk_bytes"] / size
+    digest = _digest(found.document_batches())
+    return f"{found!r}, {digest}, temporary files {temporary:.2f} times the sketches"
 
 
 def _digest(tables: Iterable[pa.RecordBatch | pa.Table]) -> str:

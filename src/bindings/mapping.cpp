@@ -1,6 +1,7 @@
 // Files in memory, and memory that goes back to the system. Python's own `mmap` keeps a file
 // descriptor for each map (until 3.13, which lets one say no), and a corpus of thousands of files
 // would meet the limit on those.
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #ifdef __GLIBC__
@@ -8,8 +9,14 @@
 #endif
 
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_set>
 #include <vector>
 
 #include "bindings.hpp"
@@ -26,24 +33,114 @@ struct Mapping {
     size_t size;
 };
 
-void unmap(void* p) noexcept {
-    const std::unique_ptr<Mapping> owned(static_cast<Mapping*>(p));
-    if (owned->size) munmap(owned->address, owned->size);
+// All maps of files that there are.
+class Mappings {
+   public:
+    void add(Mapping* mapping) {
+        const std::lock_guard lock(mutex_);
+        every_.insert(mapping);
+    }
+
+    void unmap(Mapping* mapping) {
+        const std::lock_guard lock(mutex_);
+        every_.erase(mapping);
+        munmap(mapping->address, mapping->size);
+    }
+
+    // Of a shared map of a file nothing is lost: what is touched again is found again.
+    void release() {
+        const std::lock_guard lock(mutex_);
+        for (const Mapping* each : every_) madvise(each->address, each->size, MADV_DONTNEED);
+    }
+
+   private:
+    std::mutex mutex_;
+    std::unordered_set<Mapping*> every_;
+};
+
+// Never destroyed: arrays may go later than everything else.
+Mappings& mappings() {
+    static auto* const all = new Mappings;
+    return *all;
 }
 
-Array<uint8_t> map_file(int descriptor, size_t size) {
+template <typename T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig> mapped(int descriptor, size_t size,
+                                                            int protection) {
     auto mapping = std::make_unique<Mapping>(Mapping{nullptr, size});
     if (size) {
-        mapping->address = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+        mapping->address = mmap(nullptr, size, protection, MAP_SHARED, descriptor, 0);
         if (mapping->address == MAP_FAILED) {
             PyErr_SetFromErrno(PyExc_OSError);
             throw nb::python_error();
         }
+        mappings().add(mapping.get());
     }
-    auto* data = static_cast<uint8_t*>(mapping->address);
-    nb::capsule owner(mapping.release(), unmap);
-    return Array<uint8_t>(data, {size}, owner);
+    auto* data = static_cast<T*>(mapping->address);
+    nb::capsule owner(mapping.release(), [](void* p) noexcept {
+        const std::unique_ptr<Mapping> owned(static_cast<Mapping*>(p));
+        if (owned->size) mappings().unmap(owned.get());
+    });
+    return {data, {size}, owner};
 }
+
+// While it is there, pages of mapped files leave memory when the process has more than `bytes` of
+// everything. Systems take such pages back only when they need room, and meanwhile they count.
+class ResidentLimit {
+   public:
+    explicit ResidentLimit(size_t bytes) : limit_(bytes) {
+        descriptor_ = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+        if (descriptor_ >= 0) thread_ = std::thread([this] { watch(); });
+    }
+    ~ResidentLimit() { close(); }
+
+    void close() {
+        {
+            const std::lock_guard lock(mutex_);
+            ended_ = true;
+        }
+        wake_.notify_all();
+        if (thread_.joinable()) thread_.join();
+        if (descriptor_ >= 0) ::close(descriptor_);
+        descriptor_ = -1;
+    }
+
+   private:
+    struct Resident {
+        size_t all = 0;
+        size_t of_files = 0;  // with libraries
+    };
+
+    void watch() {
+        size_t needed = 0;  // of files, what came back at once or cannot go
+        std::unique_lock lock(mutex_);
+        while (!wake_.wait_for(lock, interval, [this] { return ended_; })) {
+            const Resident now = resident();
+            if (now.all <= limit_ || now.of_files < needed + worth_it) continue;
+            mappings().release();
+            needed = resident().of_files;
+        }
+    }
+
+    Resident resident() const {
+        char text[128] = {};
+        unsigned long long size = 0, all = 0, of_files = 0;
+        const ssize_t got = pread(descriptor_, text, sizeof text - 1, 0);
+        if (got <= 0 || std::sscanf(text, "%llu %llu %llu", &size, &all, &of_files) != 3) return {};
+        static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+        return {static_cast<size_t>(all) * page, static_cast<size_t>(of_files) * page};
+    }
+
+    static constexpr std::chrono::milliseconds interval{5};
+    static constexpr size_t worth_it = size_t{8} << 20;
+
+    size_t limit_;
+    int descriptor_ = -1;
+    bool ended_ = false;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::thread thread_;
+};
 
 // A copy in pages of 2 MiB, where the system has them: what is read at random places would spend as
 // long on finding out where a small page is as on reading it.
@@ -65,7 +162,10 @@ Array<uint64_t> in_huge_pages(InputArray<uint64_t> words) {
             nb::gil_scoped_release release;
             std::memcpy(begin, words.data(), bytes);
         }
-        nb::capsule owner(mapping.release(), unmap);
+        nb::capsule owner(mapping.release(), [](void* p) noexcept {
+            const std::unique_ptr<Mapping> owned(static_cast<Mapping*>(p));
+            munmap(owned->address, owned->size);
+        });
         return Array<uint64_t>(begin, {words.size()}, owner);
     }
 #endif
@@ -121,13 +221,38 @@ nb::bytes read_stretches(int descriptor, InputArray<int64_t> begin, InputArray<i
 void bind_mapping(nb::module_& module) {
     module.def("read_stretches", read_stretches, "descriptor"_a, "begin"_a, "end"_a,
                "Stretches of an open file, one behind the other; less where the file is shorter.");
-    module.def("map_file", map_file, "descriptor"_a, "size"_a,
-               "The first bytes of an open file as an array that reads them when they are touched; "
-               "it outlives the descriptor.");
+    module.def(
+        "map_file",
+        [](int descriptor, size_t size) {
+            return mapped<const uint8_t>(descriptor, size, PROT_READ);
+        },
+        "descriptor"_a, "size"_a,
+        "The first bytes of an open file as an array that reads them when they are touched; it "
+        "outlives the descriptor.");
+    module.def(
+        "map_scratch",
+        [](int descriptor, size_t size) {
+            return mapped<uint8_t>(descriptor, size, PROT_READ | PROT_WRITE);
+        },
+        "descriptor"_a, "size"_a,
+        "The same, to be written to as well. The file must have the room.");
+    nb::class_<ResidentLimit>(module, "ResidentLimit",
+                              "While it is there, pages of arrays of `map_file` and `map_scratch` "
+                              "leave memory when this process has more than so much of it.")
+        .def(nb::init<size_t>(), "bytes"_a)
+        .def("close", &ResidentLimit::close, nb::call_guard<nb::gil_scoped_release>(),
+             "Stops looking.")
+        .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+        .def(
+            "__exit__",
+            [](ResidentLimit& self, nb::args) {
+                nb::gil_scoped_release release;
+                self.close();
+            },
+            nb::sig("def __exit__(self, *args: object) -> None"));
     module.def(
         "release_pages",
         [](InputArray<uint8_t> mapped) {
-            // Of a shared map of a file nothing is lost: what is touched again is read again.
             if (mapped.size())
                 madvise(const_cast<uint8_t*>(mapped.data()), mapped.size(), MADV_DONTNEED);
         },

@@ -302,6 +302,23 @@ def map_file(descriptor: int, size: int) -> Annotated[NDArray[numpy.uint8], dict
     The first bytes of an open file as an array that reads them when they are touched; it outlives the descriptor.
     """
 
+def map_scratch(descriptor: int, size: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')]:
+    """The same, to be written to as well. The file must have the room."""
+
+class ResidentLimit:
+    """
+    While it is there, pages of arrays of `map_file` and `map_scratch` leave memory when this process has more than so much of it.
+    """
+
+    def __init__(self, bytes: int) -> None: ...
+
+    def close(self) -> None:
+        """Stops looking."""
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(self, *args: object) -> None: ...
+
 def release_pages(mapped: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
     """
     Takes an array of `map_file` out of this process's memory; it stays valid.

@@ -161,6 +161,7 @@ def run(arguments: argparse.Namespace) -> int:
     from roughly.documents.light_arrow import leave_pandas_out
 
     leave_pandas_out()
+    from roughly import _core
     from roughly.clustering.workplace import disk_bytes
     from roughly.deduplication.against import leave_out
     from roughly.deduplication.output import plan_output
@@ -179,7 +180,11 @@ def run(arguments: argparse.Namespace) -> int:
     temporary, directory = _workplace(arguments, output)
     _refuse_other(directory)
     try:
-        with WriterLock(directory), Progress(quiet=arguments.quiet or arguments.json) as progress:
+        with (
+            WriterLock(directory),
+            _core.ResidentLimit(memory_bytes),
+            Progress(quiet=arguments.quiet or arguments.json) as progress,
+        ):
             result = deduplicate(
                 documents,
                 rule,

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly import _core
 from roughly.clustering.frequency import by_chunk, count_frequencies
 from roughly.clustering.site import site_numbers
 from roughly.clustering.sketches import Rows, Sketches
@@ -120,7 +121,7 @@ def write_discounted(
     )
     with tempfile.TemporaryFile(dir=folder) as file:
         reserve(file.fileno(), len(frequencies), folder)
-        common = np.memmap(file, np.uint8, "r+", shape=frequencies.shape)
+        common = _core.map_scratch(file.fileno(), len(frequencies))
     counting.mark(by_chunk(sketches, frequencies), by_chunk(sketches, common), max(room_bytes, 1))
     with arrow_writer(folder / FILE, _SCHEMA) as writer:
         for part, marks in enumerate(by_chunk(sketches, common)):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ from roughly import _core
 from roughly.clustering.sketches import Sketches, steps
 from roughly.storage.durable import reserve
 
-Frequencies = np.memmap[Any, np.dtype[np.uint8]]
+Frequencies = npt.NDArray[np.uint8]
 
 # Counters for a hundred thousand documents; more of them are taken in several passes, at most eight
 # if the budget allows it.
@@ -37,7 +36,7 @@ def count_frequencies(
     total = sum(len(values) for values, _ in sketches.chunks)
     with tempfile.TemporaryFile(dir=scratch) as file:
         reserve(file.fileno(), max(total, 1), scratch or Path(tempfile.gettempdir()))
-        frequencies = np.memmap(file, np.uint8, "r+", shape=(max(total, 1),))
+        frequencies = _core.map_scratch(file.fileno(), max(total, 1))
     chunks = by_chunk(sketches, frequencies)
     size = min(max(4 * total // 8, _TABLE_BYTES), max(table_bytes, 1))
     table = _core.FrequencyTable(taking_part.elements() // (2 if sparing else 1), size)

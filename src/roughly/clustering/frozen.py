@@ -201,7 +201,7 @@ class FrozenJoin(Join):
         total = max(sum(len(values) for values, _ in self._sketches.chunks), 1)
         with tempfile.TemporaryFile(dir=self._scratch) as file:
             reserve(file.fileno(), total, self._scratch or Path(tempfile.gettempdir()))
-            marks = np.memmap(file, np.uint8, "r+", shape=(total,))
+            marks = _core.map_scratch(file.fileno(), total)
         begin = 0
         for values, _ in self._sketches.chunks:
             marks[begin : begin + len(values)] = frequent.marks(values)

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from roughly import _core
 from roughly.clustering.clock import Clock
 from roughly.clustering.clusters import Clusters, Linkage, check_linkage
 from roughly.clustering.room import CLUSTERING_BYTES, check_room
@@ -157,7 +158,8 @@ def cluster_documents(
         "text": text,
         "settings": settings.to_dict(),
     }
-    with Steps(directory, parameters, force=force, durable=durable) as steps:
+    limit = _core.ResidentLimit(memory_bytes)
+    with limit, Steps(directory, parameters, force=force, durable=durable) as steps:
         with clock("sketch") as phase:
             segment = write_segment(
                 documents,

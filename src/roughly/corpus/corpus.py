@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from roughly import _core
 from roughly.clustering.clusters import Clusters, Linkage
 from roughly.clustering.outcome import Outcome
 from roughly.clustering.settings import DEFAULT_THRESHOLD, condition_for, settings_for
@@ -266,13 +267,14 @@ class Corpus:
                 strict=strict,
             )
         leave_out(opened, self.path)
-        with Change(self.path) as change:
+        memory_bytes = memory_or_half(memory)
+        with Change(self.path) as change, _core.ResidentLimit(memory_bytes):
             added = add_documents(
                 change,
                 opened,
                 date,
                 threads=threads_or_all(threads),
-                memory_bytes=memory_or_half(memory),
+                memory_bytes=memory_bytes,
                 progress=progress,
             )
             self._move_on(change)
@@ -295,14 +297,15 @@ class Corpus:
         from roughly.corpus.removal import remove_documents
 
         names = [names] if isinstance(names, str) else list(names)
-        with Change(self.path) as change:
+        memory_bytes = memory_or_half(memory)
+        with Change(self.path) as change, _core.ResidentLimit(memory_bytes):
             removed = remove_documents(
                 change,
                 names,
                 checked_date(date),
                 strict=strict,
                 threads=threads_or_all(threads),
-                memory_bytes=memory_or_half(memory),
+                memory_bytes=memory_bytes,
                 progress=progress,
             )
             self._move_on(change)
@@ -323,12 +326,13 @@ class Corpus:
 
         if seed is not None:
             seed = Sketcher(seed=seed).seed
-        with Change(self.path) as change:
+        memory_bytes = memory_or_half(memory)
+        with Change(self.path) as change, _core.ResidentLimit(memory_bytes):
             compacted = compact_corpus(
                 change,
                 seed,
                 threads=threads_or_all(threads),
-                memory_bytes=memory_or_half(memory),
+                memory_bytes=memory_bytes,
                 progress=progress,
             )
             self._move_on(change)

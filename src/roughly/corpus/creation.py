@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from roughly import _core
 from roughly.clustering import SEGMENT, cluster_documents
 from roughly.clustering.outcome import FOREST
 from roughly.clustering.room import CORPUS_BYTES, room_beside
@@ -71,7 +72,7 @@ def make_corpus(
     _refuse(directory, force)
     leave_out(documents, directory)
     make_directory(directory)
-    with WriterLock(directory):
+    with WriterLock(directory), _core.ResidentLimit(memory_bytes):
         if not force:
             _refuse_corpus(directory)  # One that another process has just completed.
         if force or not (directory / _JOURNAL[0]).exists():

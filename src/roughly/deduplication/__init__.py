@@ -14,6 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from roughly import _core
 from roughly.clustering.workplace import Workplace
 from roughly.condition import make_condition
 from roughly.deduplication.against import (
@@ -119,14 +120,16 @@ def dedup(
     if against is not None:
         leave_out(documents, against)
     workplace = Workplace()
-    return deduplicate(
-        documents,
-        rule,
-        sketcher,
-        workplace.path,
-        against=against,
-        threads=threads_or_all(threads),
-        memory_bytes=memory_or_half(memory),
-        root=root,
-        owner=workplace,
-    )
+    memory_bytes = memory_or_half(memory)
+    with _core.ResidentLimit(memory_bytes):
+        return deduplicate(
+            documents,
+            rule,
+            sketcher,
+            workplace.path,
+            against=against,
+            threads=threads_or_all(threads),
+            memory_bytes=memory_bytes,
+            root=root,
+            owner=workplace,
+        )

@@ -162,7 +162,7 @@ def _on_disk(values: Hashes) -> Hashes:
     with tempfile.TemporaryFile(prefix="roughly-") as file:
         values.tofile(file)
         file.flush()
-        return np.memmap(file, np.uint64, "r")
+        return _core.map_file(file.fileno(), values.nbytes).view(np.uint64)
 
 
 def numbered(prefix: str, position: npt.NDArray[np.int64]) -> pa.Array:

@@ -43,7 +43,7 @@ class Scratch:
             return np.zeros(count, dtype)
         with tempfile.TemporaryFile(prefix="roughly-", dir=self._folder) as file:
             reserve(file.fileno(), size, self._folder or Path(tempfile.gettempdir()))
-            made: npt.NDArray[Any] = np.memmap(file, dtype, "r+", shape=(count,))
+            made: npt.NDArray[Any] = _core.map_scratch(file.fileno(), size).view(dtype)
         self._arrays = [each for each in self._arrays if each() is not None]
         self._arrays.append(weakref.ref(made))
         there = (each() for each in self._arrays)
