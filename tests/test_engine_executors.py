@@ -193,7 +193,7 @@ def test_an_executor_killed_in_every_phase(
             "cluster",
             "pairs-resemblance",
             {"sketches", "ordered", "equivalents", "frequencies", "hubs-tried", "hubs"}
-            | {"pairs-resemblance-met"},
+            | {"masses", "pairs-resemblance-met"},
             lambda: vars(wanted()),
         ),
         ("dedup", "frequencies", {"sketches", "ordered", "equivalents"}, wanted_removals),
