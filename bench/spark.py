@@ -12,6 +12,7 @@ import argparse
 import os
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -60,9 +61,15 @@ def recall(pairs: list[tuple[str, str]], cluster: dict[str, Any]) -> float:
     return together / max(len(pairs), 1)
 
 
+# Of every process that was seen below this one its clock ticks, and whether it is Java. Spark's
+# Python workers end unasked and leave their ticks to nobody: what they had when last seen stays.
+_seen: dict[tuple[int, str], tuple[int, bool]] = {}
+_SEEN_EVERY = 1.0
+
+
 def cpu_seconds() -> tuple[float, float]:
     """What Java, and all else of this process and those below it, have used of the processor."""
-    parent, used, java = {}, {}, set()
+    parent, used = {}, {}
     for file in Path("/proc").glob("[0-9]*/stat"):
         try:
             # A name may have anything in it. Behind it: state, parent, ...
@@ -71,18 +78,29 @@ def cpu_seconds() -> tuple[float, float]:
             continue
         number, fields = int(file.parent.name), rest.split()
         parent[number] = int(fields[1])
-        used[number] = sum(map(int, fields[11:15]))
-        if name.endswith("(java"):
-            java.add(number)
-    total = [0, 0]
-    for number in used:
+        # Its own; those of its children are seen themselves.
+        ticks, began = int(fields[11]) + int(fields[12]), fields[19]
+        used[number] = (number, began), (ticks, name.endswith("(java"))
+    for number, (process, state) in used.items():
         above = number
         while above != os.getpid() and above in parent:
             above = parent[above]
         if above == os.getpid():
-            total[number not in java] += used[number]
-    ticks = os.sysconf("SC_CLK_TCK")
-    return total[0] / ticks, total[1] / ticks
+            _seen[process] = state
+    states, second = list(_seen.values()), os.sysconf("SC_CLK_TCK")
+    java = sum(ticks for ticks, is_java in states if is_java)
+    return java / second, sum(ticks for ticks, is_java in states if not is_java) / second
+
+
+def keep_looking() -> None:
+    """Looks at the processes again and again, so that little of those that end is lost."""
+
+    def look() -> None:
+        while True:
+            cpu_seconds()
+            time.sleep(_SEEN_EVERY)
+
+    threading.Thread(target=look, daemon=True).start()
 
 
 @dataclass(frozen=True)
@@ -130,6 +148,18 @@ PHASES = {
     "finished": "all behind the sketches",
 }
 CLUSTERS = "clusters"
+BEHIND = "all behind the sketches"
+# Why Spark takes more than the local engine, which has everything in one memory.
+REASONS = {
+    "sketch": "texts cross from Java to Python, their sketches back and into Parquet",
+    "equivalents": "Spark checks, sorts and numbers ids, and aggregates hashes, in seven shuffles",
+    "sort": "sketches are shuffled by id and by block, cross to Python twice and are written again"
+    " with their frequencies; counters travel to whoever sums them up, and back",
+    "pairs": "keys and postings are shuffled, candidates and the sketches they need after them",
+    "forest": "one job over few rows, which takes what a job takes",
+    CLUSTERS: "components, shares and ids are joined by Spark, a shuffle each",
+    BEHIND: "one task gathers the sketches in a file and runs the local phases in one thread",
+}
 
 
 def phase_of(table: str) -> str:
@@ -195,6 +225,7 @@ def run(
     from roughly.spark.clustering import Sizes
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    keep_looking()
     path = folder / "documents.parquet"
     write_documents(documents, path)
     table = pq.read_table(path)
@@ -221,12 +252,16 @@ def run(
         clusters[name], phases, tables = clustered(frame, sizes)
         spent[name] = sum(phases.values(), Spent())
         names = dict.fromkeys([*local_phases, *phases])
+        heads = ["local s", "local CPU s", "s", "CPU s: JVM", "Python", "x local CPU"]
         explained.append(
             Table(
-                [f"phase, {plan}", "local s", "local CPU s", "s", "CPU s: JVM", "Python"],
+                [f"phase, {plan}", *heads],
                 [_phase_row(n, local_phases.get(n), phases.get(n)) for n in names],
             )
         )
+        section.notes += [
+            explanation(plan, n, took, _local_cpu(n, local_phases)) for n, took in phases.items()
+        ]
         explained.append(Table([f"table, {plan}", "rows", "s", "CPU s: JVM", "Python"], tables))
     watch = Watch()
     numbers = spark_recipe.components(frame.select("number", "text"))
@@ -267,13 +302,27 @@ def run(
     return section
 
 
+def _local_cpu(phase: str, local: dict[str, Any]) -> float | None:
+    """What the local engine spent on a phase; one task does several at once."""
+    names = [n for n in local if n != "sketch"] if phase == BEHIND else [phase]
+    found = [local[n].cpu_seconds for n in names if n in local]
+    return sum(found) if found else None
+
+
+def explanation(plan: str, phase: str, took: Spent, local: float | None) -> str:
+    """One sentence on what a phase takes beside the local engine, and why."""
+    ratio = "no phase there"
+    if local:
+        ratio = f"{took.cpu / local:.1f} times the {local:.1f} CPU s of the local engine"
+    return f"{plan}, {phase}: {took.cpu:.1f} CPU s, {ratio}: {REASONS[phase]}"
+
+
 def _phase_row(name: str, local: Any, spark: Spent | None) -> list[Any]:
     own = [None, None] if local is None else [local.wall_seconds, local.cpu_seconds]
-    return [
-        name,
-        *own,
-        *([None] * 3 if spark is None else [spark.seconds, spark.java, spark.python]),
-    ]
+    if spark is None:
+        return [name, *own, *[None] * 4]
+    times = spark.cpu / local.cpu_seconds if local is not None and local.cpu_seconds else None
+    return [name, *own, spark.seconds, spark.java, spark.python, times]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -38,6 +38,15 @@ def test_every_table_has_a_phase() -> None:
     assert {name: spark.phase_of(name) for name in tables} == tables
 
 
+def test_every_phase_is_explained() -> None:
+    """With what it takes beside the local engine, where that has such a phase."""
+    assert set(spark.PHASES.values()) | {spark.CLUSTERS} == set(spark.REASONS)
+    told = spark.explanation("divided", "sort", spark.Spent(9, 4, 2), 1.5)
+    assert told.startswith("divided, sort: 6.0 CPU s, 4.0 times the 1.5 CPU s of the local engine:")
+    told = spark.explanation("divided", "clusters", spark.Spent(9, 4, 2), None)
+    assert told.startswith("divided, clusters: 6.0 CPU s, no phase there: ")
+
+
 _LOOP = """
 from bench import spark
 watch = spark.Watch()
@@ -45,6 +54,26 @@ while (spent := watch.read()).python == 0:
     sum(range(10_000_000))
 assert spent.java == 0 and spent.cpu == spent.python, spent
 """
+
+
+_ENDED = """
+import os, signal, subprocess, sys, time
+from bench import spark
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks what it had spent
+child = subprocess.Popen([sys.executable, "-c", "while True: sum(range(100_000))"])
+begin = spark.cpu_seconds()[1]
+while (before := spark.cpu_seconds()[1]) < begin + 2:
+    time.sleep(0.1)
+child.kill()
+while os.path.exists(f"/proc/{child.pid}"):
+    time.sleep(0.01)
+assert spark.cpu_seconds()[1] >= before, spark._seen
+"""
+
+
+def test_what_ended_meanwhile_counts() -> None:
+    """A process that is gone has spent what it had when it was seen last."""
+    subprocess.run([sys.executable, "-c", _ENDED], check=True)
 
 
 def test_what_was_spent_adds_up() -> None:

@@ -24,11 +24,11 @@ pytestmark = pytest.mark.skipif(not FULL, reason="full counts only")
 
 # Every phase that makes a table out of many rows; not that of components, whose few rows are often
 # done before anybody sees a task of it.
-PHASES = {"sketches", "ordered", "equivalents", "frequencies", "hubs", "pairs-resemblance"}
-PHASES |= {"links-resemblance-0", "documents"}
+PHASES = {"sketches", "ordered", "equivalents", "frequencies", "hubs-tried", "hubs"}
+PHASES |= {"pairs-resemblance-met", "pairs-resemblance", "links-resemblance", "documents"}
 # The same of a deduplication; those behind the pairs have few rows here.
-DEDUP_PHASES = {"sketches", "ordered", "equivalents", "frequencies", "hubs"}
-DEDUP_PHASES |= {"pairs-0-found", "pairs-0", "removals"}
+DEDUP_PHASES = {"sketches", "ordered", "equivalents", "frequencies", "hubs-tried", "hubs"}
+DEDUP_PHASES |= {"pairs-0-met", "pairs-0-found", "pairs-0", "removals"}
 JOIN_PHASES = {"queries", "probe"}
 
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -192,7 +192,8 @@ def test_an_executor_killed_in_every_phase(
         (
             "cluster",
             "pairs-resemblance",
-            {"sketches", "ordered", "equivalents", "frequencies", "hubs"},
+            {"sketches", "ordered", "equivalents", "frequencies", "hubs-tried", "hubs"}
+            | {"masses", "pairs-resemblance-met"},
             lambda: vars(wanted()),
         ),
         ("dedup", "frequencies", {"sketches", "ordered", "equivalents"}, wanted_removals),

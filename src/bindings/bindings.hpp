@@ -19,6 +19,7 @@ void bind_sketch(nanobind::module_& module);
 void bind_compare(nanobind::module_& module);
 void bind_batch(nanobind::module_& module);
 void bind_hash(nanobind::module_& module);
+void bind_distinct(nanobind::module_& module);
 void bind_forest(nanobind::module_& module);
 void bind_sketch_set(nanobind::module_& module);
 void bind_jsonl(nanobind::module_& module);

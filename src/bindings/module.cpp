@@ -12,6 +12,7 @@ NB_MODULE(_core, module) {
     roughly::bind_sketch(module);
     roughly::bind_compare(module);
     roughly::bind_hash(module);
+    roughly::bind_distinct(module);
     roughly::bind_forest(module);
     roughly::bind_sketch_set(module);
     roughly::bind_jsonl(module);

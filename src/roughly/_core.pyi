@@ -109,6 +109,11 @@ def content_hashes(source: object, threads: int) -> Annotated[NDArray[numpy.uint
     The equivalence hashes of a batch of documents, as they are: their two halves.
     """
 
+def distinct(numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], bits: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]]:
+    """
+    The distinct numbers, ascending, how often each is there, and the place of every number among them.
+    """
+
 class DocumentSets:
     """Documents that links have put together so far."""
 

@@ -196,7 +196,7 @@ def _phases(
     plain = ordered.select("id", "number", "size", "level", "kept", *more).join(own, "number")
     plain = with_values(plain, sketches)
     if settings.method == "join":
-        plain = with_frequencies(plain, sizes.long_list, more)
+        plain = with_frequencies(plain, parameters, settings.mass, sizes.long_list, more)
     documents = checkpoints.keep("frequencies", plain)
     recount = Recount(documents, texts, parameters, fields) if settings.exact else None
     found = PairPhase(documents, parameters, settings, checkpoints, sizes, recount).run()

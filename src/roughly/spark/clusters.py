@@ -16,7 +16,7 @@ from roughly.spark.alone import ALONE
 from roughly.spark.alone_dedup import TEXTS
 from roughly.spark.checkpoint import Checkpoints
 from roughly.spark.components import components
-from roughly.spark.counting import counted
+from roughly.spark.counting import FEW, counted
 from roughly.spark.forest import FITTING
 from roughly.spark.frequency import LONG_LIST
 from roughly.spark.join import measure_of
@@ -219,10 +219,13 @@ class SparkClusters:
         wanted = {"resemblance": (measure_of(self.parameters), False)}
         if self.settings.containment is not None:
             wanted |= {"containment": ("contained", False), "around": ("contained", True)}
+        # Everybody but the first of a cluster has a link of its forest.
+        linked = [self.centres] if self.centres is not None else [self.forest, self.contained]
+        few = 2 * sum(table.count() for table in linked if table is not None) <= FEW
         shares = own.select("representative")
         for name, (measure, swapped) in wanted.items():
             pairs = apart.selectExpr("b as a", "a as b") if swapped else apart
-            table = counted(pairs, self.sketches, self.parameters, measure)
+            table = counted(pairs, self.sketches, self.parameters, measure, few=few)
             side = "a" if swapped else "b"
             share = F.expr("common / greatest(sampled, 1)").alias(name)
             table = table.select(F.col(side).alias("representative"), share)

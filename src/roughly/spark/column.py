@@ -20,6 +20,10 @@ Values = npt.NDArray[np.uint64]
 Offsets = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int64]
 
+# As in src/core/sketch_set.hpp: what mixes the bits of an element, and what takes that back.
+MIX = np.uint64(0x9E3779B97F4A7C15)
+UNMIX = np.uint64(pow(0x9E3779B97F4A7C15, -1, 1 << 64))
+
 
 def number_column(
     batch: pa.RecordBatch | pa.Table, name: str, kind: type = np.int64

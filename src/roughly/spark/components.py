@@ -30,7 +30,10 @@ def components(edges: DataFrame, name: str, checkpoints: Checkpoints, fitting: i
     """number and component, the number of its first document, of everybody who has an edge."""
     from pyspark.sql import functions as F
 
-    edges = checkpoints.keep(f"{name}-0", edges.select("a", "b").dropDuplicates())
+    edges = edges.select("a", "b")
+    if edges.count() <= fitting:
+        return checkpoints.keep(name, edges.coalesce(1).mapInArrow(_union_find, _COMPONENTS))
+    edges = checkpoints.keep(f"{name}-0", edges.dropDuplicates())
     before, number = None, 0
     while (count := edges.count()) > fitting:
         fact = (count, edges.agg(F.sum(F.hash("a", "b").cast("long"))).head()[0])

@@ -2,7 +2,9 @@
 
 A pair is counted in the block of its second document. Every block asks for the sketches that its
 pairs need, each once, however many pairs it is in; Spark joins them to it, and the core counts. A
-document that very many blocks ask for is a skewed join, which Spark knows how to divide.
+document that very many blocks ask for is a skewed join, which Spark knows how to divide. Where all
+blocks ask for few, what they ask for is sent to every executor instead, and sketches that nobody
+wants stay where they are.
 """
 
 from __future__ import annotations
@@ -24,6 +26,11 @@ from roughly.spark.column import Numbers, number_column, sketch_set, word_column
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from roughly.spark.checkpoint import Checkpoints
+
+# Sketches that are asked for which every executor hears of: 16 bytes each.
+FEW = 1 << 19
+
 # of a table of pairs and the levels at which they meet: which are wanted
 Choose = Callable[[npt.NDArray[np.uint32], Numbers], npt.NDArray[np.bool_]]
 
@@ -33,6 +40,7 @@ PAIRS = "a long, b long, common long, sampled long"
 RANK_BITS = 5
 _SECOND = (1 << BLOCK_BITS) - 1
 _FIRST_SHIFT = BLOCK_BITS + RANK_BITS
+_PAIR_BYTES = 8
 
 _WANTED = "asker long, number long"
 
@@ -77,11 +85,23 @@ def counted(
     condition: Condition = NO_CONDITION,
     finish: Finish = Counted.columns,
     schema: str = PAIRS,
+    few: bool = False,
 ) -> DataFrame:
     """Pairs (a, b) counted: all that meet a condition, or those of them that are chosen by their
-    counts and the level at which they meet."""
+    counts and the level at which they meet. `few` says that they have up to FEW documents."""
     sent = pairs.select("a", "b").mapInArrow(_send, MESSAGES)
-    return counted_messages(sent, documents, parameters, measure, choose, condition, finish, schema)
+    return counted_messages(
+        sent, documents, parameters, measure, choose, condition, finish, schema, few
+    )
+
+
+def kept_messages(sent: DataFrame, name: str, checkpoints: Checkpoints) -> tuple[DataFrame, bool]:
+    """`pair_messages` as a table, every pair once, and whether they are few."""
+    from pyspark.sql import functions as F
+
+    kept = checkpoints.keep(name, sent.groupBy("receiver").applyInArrow(_once, MESSAGES))
+    sent_bytes = kept.agg(F.coalesce(F.sum(F.length("data")), F.lit(0))).head()[0]
+    return kept, 2 * int(sent_bytes) // _PAIR_BYTES <= FEW
 
 
 def counted_messages(
@@ -93,13 +113,16 @@ def counted_messages(
     condition: Condition = NO_CONDITION,
     finish: Finish = Counted.columns,
     schema: str = PAIRS,
+    few: bool = False,
 ) -> DataFrame:
     """The same of `pair_messages`, in which a pair may be several times."""
+    from pyspark.sql import functions as F
+
     pairs = sent.groupBy("receiver")
     wanted = pairs.applyInArrow(_wanted, _WANTED)
     more = attribute_columns(condition) if condition.filters else []
     sketches = documents.select("number", "size", "level", "values", *more)
-    sketches = wanted.join(sketches, "number")
+    sketches = sketches.join(F.broadcast(wanted) if few else wanted, "number")
     both = pairs.cogroup(sketches.groupBy("asker"))
     return both.applyInArrow(_counting(parameters, measure, choose, condition, finish), schema)
 
@@ -109,6 +132,11 @@ def _send(arrow: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if len(batch):
             sent = pair_messages(number_column(batch, "a"), number_column(batch, "b"))
             yield from sent.to_batches()
+
+
+def _once(rows: pa.Table) -> pa.Table:
+    """The pairs of a block without repetition."""
+    return pair_messages(*_pairs_of(rows))
 
 
 def _pairs_of(rows: pa.Table) -> tuple[Numbers, Numbers, Numbers]:

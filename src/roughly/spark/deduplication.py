@@ -226,9 +226,19 @@ class _Finder:
         more = attribute_columns(rule.condition)
         own = groups.where("number = representative").select("number")
         plain = pool.sketches(more, own)
-        documents = keep("frequencies", with_frequencies(plain, self.sizes.long_list, more))
+        parameters, long_list = self.parameters, self.sizes.long_list
+        counted = with_frequencies(plain, parameters, _MASS, long_list, more)
+        documents = keep("frequencies", counted)
         levels = levels_of(documents)
-        hubs = find_hubs(documents, self.parameters, rule.threshold, _MASS, rule.condition)
+        hubs = find_hubs(
+            documents,
+            parameters,
+            rule.threshold,
+            _MASS,
+            "hubs-tried",
+            self.checkpoints,
+            rule.condition,
+        )
         hubs = keep("hubs", hubs).selectExpr("b as number", "a as hub")
         idle = hubs.where(f"number >= {pool.pinned}")
         found, dropped = self._pairs(documents, levels, idle.select("number"), None, "pairs-0")
@@ -302,13 +312,21 @@ class _Finder:
             least = min((rule.floor_at(level.level, parameters) for level in levels), default=floor)
         join = JoinRule(parameters, "resemblance", least, condition=condition)
         choose = partial(likely, rule, parameters, lowest)
-        keys = with_best(joined_pairs(documents, join, levels, teams, choose), pinned)
+        met = f"{name}-met"
+        found = joined_pairs(documents, join, levels, met, self.checkpoints, teams, choose)
+        keys = with_best(found, pinned)
         if containment_floor is not None:
             whole = parameters.bits == 64 and parameters.selection[0] in ("all", "adaptive")
             top = rule.containment if whole and lowest is None else None
             join = JoinRule(parameters, "containment", containment_floor, condition=condition)
             held = joined_pairs(
-                documents, join, levels, teams, partial(contained, containment_floor, top)
+                documents,
+                join,
+                levels,
+                f"{name}-held",
+                self.checkpoints,
+                teams,
+                partial(contained, containment_floor, top),
             )
             keys = keys.unionByName(with_best(held, pinned))
             keys = keys.groupBy("a", "b").agg(F.max("best").alias("best"))

@@ -20,6 +20,7 @@ def equivalents(documents: DataFrame, condition: Condition, by_sketch: bool = Tr
     """Of every document its number, that of its `representative`, and `kind`, null for itself. Only
     those of one category are equivalent, where that counts; with `by_sketch` those of the same
     sketch, and of the same simhash where that counts, are too."""
+    from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     within = [] if condition.within is None else ["category"]
@@ -33,12 +34,10 @@ def equivalents(documents: DataFrame, condition: Condition, by_sketch: bool = Tr
     forms = documents.groupBy(*form).agg(first).select(*form, "first.*")
     forms = forms.withColumnRenamed("number", "form").withColumnRenamed("content", "form_content")
     if by_sketch:
-        rich = forms.where(F.col("kept") >= EQUIVALENT_SAMPLES)
-        alike = rich.groupBy(*alike_by).agg(F.min("form").alias("alike"))
-        enough = F.col("kept") >= EQUIVALENT_SAMPLES
-        forms = forms.join(alike, alike_by, "left").withColumn(
-            "representative", F.when(enough, F.col("alike")).otherwise(F.col("form"))
-        )
+        # A form that says too little is a group of its own.
+        poor = F.when(F.col("kept") < EQUIVALENT_SAMPLES, F.col("form"))
+        alike = Window.partitionBy(*alike_by, poor)
+        forms = forms.withColumn("representative", F.min("form").over(alike))
     else:
         forms = forms.withColumn("representative", F.col("form"))
     forms = forms.select(*form, "form", "form_content", "representative")

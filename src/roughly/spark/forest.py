@@ -38,6 +38,8 @@ def spanning_forest(
 ) -> DataFrame:
     """The links of the maximum spanning forest of all pairs."""
     links = pairs.select(*_NAMES)
+    if links.count() <= fitting:
+        return checkpoints.keep(name, links.coalesce(1).mapInArrow(_local_forest, PAIRS))
     partitions = links.rdd.getNumPartitions()
     number = 0
     while True:

@@ -4,6 +4,9 @@ The counters are those of src/core/frequency.hpp: 2^bits of them, bits by the nu
 elements. A block of documents counts its own elements and sends them to whoever counts theirs, as
 binary values of very many, one for each range of counters; sums come back the same way. So Spark
 moves few rows, and an element that all documents have is one number a block.
+
+Whoever has a block's sketches and their frequencies in hand also says what the search for masses
+looks at: keys and signatures, some hundred bytes of a document, so that it reads no sketches.
 """
 
 from __future__ import annotations
@@ -15,16 +18,27 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly import _core
+from roughly.clustering.join import MassRule
+from roughly.parameters import Parameters
 from roughly.spark.attribute import TYPES
 from roughly.spark.block import by_block
-from roughly.spark.column import Numbers, Values, binary_column, byte_column, word_column
+from roughly.spark.column import (
+    MIX,
+    Numbers,
+    Values,
+    binary_column,
+    byte_column,
+    number_column,
+    sketch_set,
+    word_column,
+)
+from roughly.spark.signature import WORDS, signatures
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# As in src/core/sketch_set.hpp and frequency.cpp.
-MIX = np.uint64(0x9E3779B97F4A7C15)
-UNMIX = np.uint64(pow(0x9E3779B97F4A7C15, -1, 1 << 64))
+# As in src/core/frequency.cpp.
 _LEAST_BITS, _MOST_BITS, _LARGEST = 16, 40, 255
 
 # A list of more documents is divided into stripes, which meet in pairs, each pair a task's work.
@@ -36,7 +50,7 @@ _PLAIN = ("number", "size", "level", "kept", "values")
 _CELLS = "block long, stretch int, slots binary, counts binary"
 _SUMS = "block long, stretch int, sums binary"
 _COUNTED = "number long, size long, level int, kept int, values binary, frequencies binary"
-_COUNTED += ", long_keys binary, stripes binary"
+_COUNTED += ", long_keys binary, stripes binary, keys binary, upper long, signature binary"
 
 
 def frequency_bits(elements: int) -> int:
@@ -45,11 +59,15 @@ def frequency_bits(elements: int) -> int:
 
 
 def with_frequencies(
-    documents: DataFrame, long_list: int = LONG_LIST, more: Sequence[str] = ()
+    documents: DataFrame,
+    parameters: Parameters,
+    rule: MassRule,
+    long_list: int = LONG_LIST,
+    more: Sequence[str] = (),
 ) -> DataFrame:
     """Documents (number, size, level, kept, values, and `more` attributes) with a byte of frequency
-    for every element, and those of their elements that very many have, mixed, with the stripes of
-    their lists."""
+    for every element; those of their elements that very many have, mixed, with the stripes of their
+    lists; and the keys by which masses are found, with their signatures."""
     from pyspark.sql import functions as F
 
     elements = int(documents.agg(F.coalesce(F.sum("kept"), F.lit(0))).head()[0])
@@ -60,7 +78,8 @@ def with_frequencies(
     sums = cells.groupBy("stretch").applyInArrow(_sums, _SUMS)
     both = blocks.cogroup(sums.groupBy("block"))
     schema = ", ".join([_COUNTED, *(f"{name} {TYPES[name]}" for name in more)])
-    return both.applyInArrow(_gathered(bits, long_list, [*_PLAIN, *more]), schema)
+    gather = _gathered(bits, long_list, parameters, rule, [*_PLAIN, *more])
+    return both.applyInArrow(gather, schema)
 
 
 def _slots(bits: int, values: Values) -> Values:
@@ -73,7 +92,7 @@ def _cells(bits: int, stretch_bits: int) -> Callable[[pa.Table], pa.Table]:
 
     def cells(block: pa.Table) -> pa.Table:
         values, _ = word_column(block.column("values"))
-        slots, counts = np.unique(_slots(bits, values), return_counts=True)
+        slots, counts, _ = _core.distinct(_slots(bits, values), bits)
         stretches, begins = np.unique(slots >> np.uint64(bits - stretch_bits), return_index=True)
         offsets = np.append(begins, len(slots)).astype(np.int64)
         inside = slots & np.uint64((1 << (bits - stretch_bits)) - 1)
@@ -106,23 +125,33 @@ def _sums(cells: pa.Table) -> pa.Table:
 
 
 def _gathered(
-    bits: int, long_list: int, names: list[str]
+    bits: int, long_list: int, parameters: Parameters, rule: MassRule, names: list[str]
 ) -> Callable[[pa.Table, pa.Table], pa.Table]:
     """The documents of a block with the sums of their elements, which come in stretches."""
 
     def gathered(block: pa.Table, sums: pa.Table) -> pa.Table:
         values, offsets = word_column(block.column("values"))
-        _, place = np.unique(_slots(bits, values), return_inverse=True)
+        _, _, place = _core.distinct(_slots(bits, values), bits)
         found, _ = byte_column(sums.sort_by("stretch").column("sums"))
         counts = found.view(np.uint32)[place].astype(np.int64)
         long = counts > long_list
         ends = np.concatenate(([0], np.cumsum(long)))[offsets]
+        frequencies = np.minimum(counts, _LARGEST).astype(np.uint8)
+        size, level = number_column(block, "size"), number_column(block, "level")
+        sketches = sketch_set(parameters, values, offsets, size, level)
+        sketches.use_frequencies([frequencies])
+        keys, begins = sketches.mass_keys(rule.least_frequency, rule.keys, 0, len(size), 1)
+        folded, upper = signatures(values, offsets, level)
+        ends_of_folded = np.arange(len(size) + 1, dtype=np.int64) * WORDS
         return pa.table(
             {
                 **{name: block.column(name) for name in names},
-                "frequencies": binary_column(np.minimum(counts, _LARGEST).astype("u1"), offsets),
+                "frequencies": binary_column(frequencies, offsets),
                 "long_keys": binary_column(values[long] * MIX, ends),
                 "stripes": binary_column(-(-counts[long] // long_list), ends),
+                "keys": binary_column(np.asarray(keys), np.asarray(begins)),
+                "upper": pa.array(upper),
+                "signature": binary_column(folded.ravel(), ends_of_folded),
             }
         )
 

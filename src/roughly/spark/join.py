@@ -26,12 +26,22 @@ from roughly.condition import NO_CONDITION, Condition
 from roughly.parameters import Parameters
 from roughly.spark.attribute import attributes_in
 from roughly.spark.block import MESSAGES, bucket_count, bucket_of, messages, records_of
-from roughly.spark.column import Numbers, byte_column, number_column, sketch_set, word_column
-from roughly.spark.counting import Choose, counted_messages, pair_messages
-from roughly.spark.frequency import MIX, UNMIX, stripes_of
+from roughly.spark.column import (
+    MIX,
+    UNMIX,
+    Numbers,
+    byte_column,
+    number_column,
+    sketch_set,
+    word_column,
+)
+from roughly.spark.counting import Choose, counted_messages, kept_messages, pair_messages
+from roughly.spark.frequency import stripes_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from roughly.spark.checkpoint import Checkpoints
 
 NO_TEAM = -1
 # An element of a document, for whoever sees to that element. The position is that of the element
@@ -97,12 +107,15 @@ def joined_pairs(
     documents: DataFrame,
     rule: JoinRule,
     levels: list[Level],
+    name: str,
+    checkpoints: Checkpoints,
     teams: DataFrame | None = None,
     choose: Choose | None = None,
 ) -> DataFrame:
     """Every pair that reaches the floor, once, but those of documents of the same team, and of one
     with that whose number its team is. `teams` has number and team (see `teams_of`); who is not
-    there has none. `choose` says instead of the floor which pairs are wanted."""
+    there has none. `choose` says instead of the floor which pairs are wanted. Who meets is kept as
+    a table `name`."""
     from pyspark.sql import functions as F
 
     if teams is None:
@@ -113,8 +126,9 @@ def joined_pairs(
     postings = teamed.mapInArrow(make, MESSAGES)
     met = postings.groupBy("receiver").applyInArrow(_meetings(rule), MESSAGES)
     choose = reach(rule.floor) if choose is None else choose
+    met, few = kept_messages(met, name, checkpoints)
     return counted_messages(
-        met, documents, rule.parameters, rule.measure, choose, condition=rule.condition
+        met, documents, rule.parameters, rule.measure, choose, condition=rule.condition, few=few
     )
 
 
@@ -240,8 +254,10 @@ def _meetings(rule: JoinRule) -> Callable[[pa.Table], pa.Table]:
         met = np.zeros(len(key), bool)
         met[alike] = met[alike + 1] = True
         postings = postings[order[met]]
-        # Teams lie together in their lists, and those of like sizes in a team.
-        by = (postings["count"], postings["team"], postings["key"])
+        # Teams lie together in their lists, behind those that have none, and those of like sizes
+        # in a team.
+        team = postings["team"].astype(np.uint64) - np.uint64(NO_TEAM % 2**64)
+        by = (postings["count"], team, postings["key"])
         pairs = [np.zeros((2, 0), np.int64), *_meet(rule, postings[np.lexsort(by)])]
         a, b = np.concatenate(pairs, axis=1)
         return pair_messages(a, b)
@@ -254,39 +270,55 @@ def _meet(rule: JoinRule, postings: npt.NDArray[Any]) -> Iterator[Numbers]:
     column = {name: postings[name].copy() for name in _POSTING.names or ()}
     index, total = np.arange(len(postings)), len(postings)
     list_end, team_end = _ends([column["key"]]), _ends([column["key"], column["team"]])
-    teamed = column["team"] != NO_TEAM
-    # Those without a team are compared with each other, up to the largest that may do. All are
-    # compared with those of the teams behind their own.
-    largest = _largest_partner(rule, column)
+    least, most = _partner_sizes(rule, column)
     runs = np.cumsum(np.concatenate(([0], team_end[1:] != team_end[:-1]))[:total])
     size = (runs << 32) | column["count"]
-    last = np.searchsorted(size, (runs << 32) | largest, side="right")
-    stretches = [(index + 1, np.where(teamed, 0, last)), (team_end, list_end)]
-    for first, end in stretches:
-        yield from _between(rule, column, first, np.maximum(end - first, 0))
+    # Those without a team are compared with each other, up to the largest that may do.
+    free = column["team"] == NO_TEAM
+    last = np.searchsorted(size, (runs << 32) | most, side="right")
+    yield from _between(rule, column, index + 1, np.where(free, last - index - 1, 0))
+    # Those of teams with the ones of their list that have none, of the sizes that may do, and with
+    # all of the teams behind their own.
+    teamed = np.flatnonzero(~free & (least <= most))
+    if not len(teamed):
+        return
+    lists = np.concatenate(([0], np.flatnonzero(list_end[1:] != list_end[:-1]) + 1))
+    begin = lists[np.searchsorted(lists, teamed, side="right") - 1]
+    run = runs[begin] << 32
+    first, partners = team_end.copy(), np.zeros(total, np.int64)
+    partners[teamed] = (list_end - team_end)[teamed]
+    yield from _between(rule, column, first, partners)
+    first[teamed] = np.searchsorted(size, run | least[teamed])
+    last = np.searchsorted(size, run | most[teamed], side="right")
+    partners[teamed] = np.where(free[begin], last - first[teamed], 0)
+    yield from _between(rule, column, first, partners)
 
 
-def _largest_partner(rule: JoinRule, column: dict[str, Any]) -> Numbers:
-    """The elements of the largest document, not smaller than each, that may be a pair with it
+def _partner_sizes(rule: JoinRule, column: dict[str, Any]) -> tuple[Numbers, Numbers]:
+    """How many elements the smallest and the largest document have that may be a pair with each
     under this element."""
     count = column["count"].astype(np.int64)
     behind = count - (column["position"] & _POSITION)
     floor = float(rule.floor)
+    least = floor * count
     if rule.measure == "containment":
-        return np.where(behind >= floor * count - 1e-6, 0xFFFFFFFF, 0)
-    if rule.parameters.selection[0] == "min":
+        # A smaller one may be in it if its own share is behind the element.
+        least = np.zeros(len(count))
+        most = np.where(behind >= floor * count - 1e-6, 0xFFFFFFFF, behind / floor)
+    elif rule.parameters.selection[0] == "min":
         most = behind / floor
     else:
         most = behind * ((1 + floor) / floor) - count
-    found: Numbers = np.clip(most + 1e-3, 0, 0xFFFFFFFF).astype(np.int64)
-    return found
+    smallest: Numbers = np.clip(np.ceil(least - 1e-3), 0, 0xFFFFFFFF).astype(np.int64)
+    largest: Numbers = np.clip(most + 1e-3, 0, 0xFFFFFFFF).astype(np.int64)
+    return smallest, largest
 
 
 def _between(
     rule: JoinRule, column: dict[str, Any], first: Numbers, partners: Numbers
 ) -> Iterator[Numbers]:
     """The hopeful pairs of every posting with some that begin with `first`."""
-    index = np.flatnonzero(partners)
+    index = np.flatnonzero(partners > 0)
     first, partners = first[index], partners[index]
     begin, sums = 0, np.concatenate(([0], np.cumsum(partners)))
     while begin < len(index):

@@ -3,7 +3,8 @@
 The rule is that of src/core/mass.hpp and roughly.clustering.mass. A block of documents sends its
 first few of every key to whoever sees to that key; the first ones of all, the heads, come back to
 all blocks that have it, so a key that all documents have is a few numbers a block. Documents and
-heads are counted, and the first head that is reached is the hub. Masses that fit in one task are
+heads are counted, unless their signatures tell enough, and the first head that is reached is the
+hub. Masses that fit in one task are
 joined there again, at all higher thresholds, by the local engine.
 """
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,17 +35,18 @@ from roughly.spark.block import (
     messages,
     records_of,
 )
-from roughly.spark.column import (
-    Numbers,
-    Values,
-    byte_column,
-    number_column,
-    sketch_set,
-    word_column,
+from roughly.spark.column import MIX, Numbers, Values, number_column, word_column
+from roughly.spark.counting import (
+    PAIRS,
+    RANK_BITS,
+    Counted,
+    counted_messages,
+    kept_messages,
+    pair_messages,
 )
-from roughly.spark.counting import PAIRS, RANK_BITS, Counted, counted_messages, pair_messages
-from roughly.spark.frequency import MIX, with_frequencies
+from roughly.spark.frequency import with_frequencies
 from roughly.spark.join import JoinRule, joined_pairs, levels_of, reach, teams_of
+from roughly.spark.signature import WORDS, may_resemble
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -55,8 +57,16 @@ if TYPE_CHECKING:
 Check = Callable[["DataFrame", Fraction], "DataFrame"]
 
 # A document that has a key, for whoever sees to that; and a head, for a block that has the key.
-_FIRST = np.dtype([("key", "<u8"), ("number", "<i8"), ("size", "<i8"), ("block", "<i8")])
-_HEAD = np.dtype([("key", "<u8"), ("number", "<i8"), ("size", "<i8")])
+_LOOK = [
+    ("number", "<i8"),
+    ("size", "<i8"),
+    ("kept", "<u4"),
+    ("upper", "<u4"),
+    ("level", "<u8"),
+]
+_DOCUMENT = np.dtype([*_LOOK, ("signature", "<u8", (WORDS,))])
+_HEAD = np.dtype([("key", "<u8"), ("document", _DOCUMENT)])
+_FIRST = np.dtype([("key", "<u8"), ("document", _DOCUMENT), ("block", "<i8")])
 # What one task may use for the masses, besides their sketches.
 _MEMORY_BYTES = 1 << 29
 
@@ -71,38 +81,41 @@ def find_hubs(
     parameters: Parameters,
     threshold: Fraction,
     rule: MassRule,
+    name: str,
+    checkpoints: Checkpoints,
     condition: Condition = NO_CONDITION,
 ) -> DataFrame:
     """Links to hubs that are comparable: a (the hub), b, common, sampled. `documents` have
-    frequencies, and what the condition looks at."""
+    frequencies and keys by the rule, and what the condition looks at. Who is tried with whom is
+    kept as a table `name`."""
     assert rule.keys <= 1 << RANK_BITS
     buckets = bucket_count(documents)
-    blocks = by_block(documents)
-    firsts = blocks.applyInArrow(_firsts(parameters, rule, condition, buckets), MESSAGES)
+    more = attribute_columns(condition)
+    # Without the sketches, which are most of the documents' bytes.
+    blocks = by_block(documents.select(*(name for name, _ in _LOOK), "keys", "signature", *more))
+    firsts = blocks.applyInArrow(_firsts(rule, condition, buckets), MESSAGES)
     heads = firsts.groupBy("receiver").applyInArrow(_heads(rule), MESSAGES)
     tries = blocks.cogroup(heads.groupBy("receiver")).applyInArrow(
-        _tries(parameters, rule, condition, threshold), MESSAGES
+        _tries(parameters, condition, threshold), MESSAGES
     )
+    tries, few = kept_messages(tries, name, checkpoints)
+    reached = reach(threshold)
     return counted_messages(
-        tries, documents, parameters, "resemblance", reach(threshold), condition, _best, PAIRS
+        tries, documents, parameters, "resemblance", reached, condition, _best, PAIRS, few
     )
 
 
 def _keys(
-    parameters: Parameters, rule: MassRule, condition: Condition, block: pa.Table
+    condition: Condition, block: pa.Table
 ) -> tuple[Values, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The keys of a block's documents, in the documents' order: key, row, and its rank. Those of
     different categories have others."""
-    values, offsets = word_column(block.column("values"))
-    size, level = number_column(block, "size"), number_column(block, "level")
+    keys, begins = word_column(block.column("keys"))
     order = np.argsort(number_column(block, "number"))
-    sketches = sketch_set(parameters, values, offsets, size, level, order)
-    sketches.use_frequencies([byte_column(block.column("frequencies"))[0]])
-    keys, begins = sketches.mass_keys(rule.least_frequency, rule.keys, 0, len(block), 1)
-    begins = np.asarray(begins)
-    lengths = np.diff(begins)
-    rank = np.arange(len(keys)) - np.repeat(begins[:-1], lengths)
-    keys, row = np.asarray(keys), np.repeat(order, lengths)
+    lengths = np.diff(begins)[order]
+    rank = np.arange(len(keys)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    row = np.repeat(order, lengths)
+    keys = keys[begins[row] + rank]
     if condition.filters:
         attributes = attributes_in(block, condition)
         if attributes.category is not None:
@@ -124,18 +137,24 @@ def _first_few(keys: Values, most: int) -> Numbers:
     return found
 
 
-def _firsts(
-    parameters: Parameters, rule: MassRule, condition: Condition, buckets: int
-) -> Callable[[pa.Table], pa.Table]:
+def _documents(block: pa.Table) -> npt.NDArray[Any]:
+    """What is looked at of a block's documents before their sketches are."""
+    found = np.zeros(len(block), _DOCUMENT)
+    for name, _ in _LOOK:
+        found[name] = number_column(block, name)
+    found["signature"] = word_column(block.column("signature"))[0].reshape(-1, WORDS)
+    return found
+
+
+def _firsts(rule: MassRule, condition: Condition, buckets: int) -> Callable[[pa.Table], pa.Table]:
     """The first documents of a block that have each key."""
 
     def firsts(block: pa.Table) -> pa.Table:
-        keys, row, _ = _keys(parameters, rule, condition, block)
+        keys, row, _ = _keys(condition, block)
         few = _first_few(keys, rule.heads)
         sent = np.zeros(len(few), _FIRST)
         sent["key"] = keys[few]
-        sent["number"] = number_column(block, "number")[row[few]]
-        sent["size"] = number_column(block, "size")[row[few]]
+        sent["document"] = _documents(block)[row[few]]
         sent["block"] = block.column("block")[0].as_py()
         return messages(bucket_of(sent["key"] * MIX, buckets), sent)
 
@@ -147,7 +166,7 @@ def _heads(rule: MassRule) -> Callable[[pa.Table], pa.Table]:
 
     def heads(rows: pa.Table) -> pa.Table:
         came = records_of(rows, _FIRST)
-        came = came[np.argsort(came["number"], kind="stable")]
+        came = came[np.argsort(came["document"]["number"], kind="stable")]
         first = came[_first_few(came["key"], rule.heads)]
         keys, begins, counts = np.unique(first["key"], return_index=True, return_counts=True)
         key = np.searchsorted(keys, came["key"])
@@ -157,34 +176,36 @@ def _heads(rule: MassRule) -> Callable[[pa.Table], pa.Table]:
         place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         chosen = first[np.repeat(begins[asked[:, 1]], count) + place]
         sent = np.zeros(len(chosen), _HEAD)
-        for name in _HEAD.names or ():
-            sent[name] = chosen[name]
+        sent["key"], sent["document"] = chosen["key"], chosen["document"]
         return messages(np.repeat(asked[:, 0], count), sent)
 
     return heads
 
 
 def _tries(
-    parameters: Parameters, rule: MassRule, condition: Condition, threshold: Fraction
+    parameters: Parameters, condition: Condition, threshold: Fraction
 ) -> Callable[[pa.Table, pa.Table], pa.Table]:
-    """Documents of a block with the heads before them whose sizes allow for the threshold."""
+    """Documents of a block with the heads before them whose sizes and signatures allow for the
+    threshold."""
 
     def tries(block: pa.Table, rows: pa.Table) -> pa.Table:
-        keys, row, rank = _keys(parameters, rule, condition, block)
+        keys, row, rank = _keys(condition, block)
         heads = records_of(rows, _HEAD)
         heads = heads[np.argsort(heads["key"], kind="stable")]
         begin = np.searchsorted(heads["key"], keys)
         count = np.searchsorted(heads["key"], keys, side="right") - begin
         place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        head = heads[np.repeat(begin, count) + place]
-        row, rank = np.repeat(row, count), np.repeat(rank, count)
-        number, size = number_column(block, "number")[row], number_column(block, "size")[row]
-        less, more = np.minimum(size, head["size"]), np.maximum(size, head["size"])
+        at, row, rank = np.repeat(begin, count) + place, np.repeat(row, count), rank.repeat(count)
+        documents, others = _documents(block), heads["document"]
+        size, other_size = documents["size"][row], others["size"][at]
+        less, more = np.minimum(size, other_size), np.maximum(size, other_size)
         # Sizes are below 2^32, the parts of a ratio too.
         p, q = np.uint64(threshold.numerator), np.uint64(threshold.denominator)
         good = less.astype(np.uint64) * q >= more.astype(np.uint64) * p
-        good &= head["number"] < number
-        return pair_messages(head["number"][good], number[good], rank[good])
+        good &= others["number"][at] < documents["number"][row]
+        head, document, rank = others[at[good]], documents[row[good]], rank[good]
+        good = may_resemble(parameters, threshold, head, document)
+        return pair_messages(head["number"][good], document["number"][good], rank[good])
 
     return tries
 
@@ -221,19 +242,23 @@ def pairs_inside(
         members = links.select(F.explode(F.array("a", "b")).alias("number")).distinct()
         among = plain.join(members, "number")
         if check is no_check and among.agg(F.sum("kept")).head()[0] <= alone:
-            hubs = links.selectExpr("b as number", "a as hub")
-            whole = among.join(hubs, "number", "left").coalesce(1)
+            held = links.selectExpr("b as number", "a as hub")
+            whole = among.join(held, "number", "left").coalesce(1)
             inside = partial(_inside, parameters, threshold, rule, condition)
             yield checkpoints.keep("masses", whole.mapInArrow(inside, PAIRS))
             return
-        inner = checkpoints.keep(f"{name}-documents", with_frequencies(among, more=more))
-        inner_links = checkpoints.keep(
-            f"{name}-hubs", check(find_hubs(inner, parameters, rung, rule, condition), rung)
+        counted = with_frequencies(among, parameters, rule, more=more)
+        inner = checkpoints.keep(f"{name}-documents", counted)
+        hubs = find_hubs(
+            inner, parameters, rung, rule, f"{name}-hubs-tried", checkpoints, condition
         )
+        inner_links = checkpoints.keep(f"{name}-hubs", check(hubs, rung))
         found = joined_pairs(
             inner,
             JoinRule(parameters, "resemblance", rung, condition=condition),
             levels_of(inner),
+            f"{name}-met",
+            checkpoints,
             teams_of(inner_links),
         )
         every = inner_links.unionByName(found)

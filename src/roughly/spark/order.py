@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -25,11 +27,14 @@ def numbered(documents: DataFrame, by: list[Any], name: str, checkpoints: Checkp
     placed = checkpoints.keep(name, documents.orderBy(*by).withColumn("at", at))
     partition = F.shiftright("at", _ROW_BITS).alias("partition")
     counts = {row["partition"]: row["count"] for row in placed.groupBy(partition).count().collect()}
-    begin, begins = 0, []
+    begin, begins = 0, {}
     for number, count in sorted(counts.items()):
-        begins.append((int(number), begin))
+        begins[int(number)] = begin
         begin += count
-    table = placed.sparkSession.createDataFrame(begins, "partition long, begin long")
+    # As Arrow, which Spark takes for known rows, not for a job to be done wherever it is used.
+    columns = {"partition": list(begins), "begin": list(begins.values())}
+    kind = pa.schema([("partition", pa.int64()), ("begin", pa.int64())])
+    table = placed.sparkSession.createDataFrame(pa.table(columns, schema=kind))
     row = F.col("at").bitwiseAND((1 << _ROW_BITS) - 1)
     return (
         placed.withColumn("partition", F.shiftright("at", _ROW_BITS))
@@ -42,7 +47,8 @@ def numbered(documents: DataFrame, by: list[Any], name: str, checkpoints: Checkp
 def with_values(documents: DataFrame, sketches: DataFrame) -> DataFrame:
     """Numbered documents (id and more) with the values of their sketches instead of the ids. So
     these are not sorted, and those that are not wanted stay where they are."""
-    return sketches.select("id", "values").join(documents, "id").drop("id")
+    # By a table of the documents, which are small without values: so these are not sorted.
+    return sketches.select("id", "values").join(documents.hint("shuffle_hash"), "id").drop("id")
 
 
 def document_order() -> list[Any]:

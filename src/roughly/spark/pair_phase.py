@@ -87,13 +87,23 @@ class PairPhase:
         documents, parameters, settings = self.documents, self.parameters, self.settings
         condition = settings.condition
         check = no_check if self.recount is None else self.recount.links
-        hubs = find_hubs(documents, parameters, settings.threshold, settings.mass, condition)
+        hubs = find_hubs(
+            documents,
+            parameters,
+            settings.threshold,
+            settings.mass,
+            "hubs-tried",
+            self.checkpoints,
+            condition,
+        )
         links = self.checkpoints.keep("hubs", check(hubs, settings.threshold))
         levels = levels_of(documents)
         teams = None if links.isEmpty() else teams_of(links)
 
         def join(rule: JoinRule) -> DataFrame:
-            return joined_pairs(documents, rule, levels, teams).selectExpr("*", "false as mass")
+            name = f"pairs-{rule.measure}-met"
+            found = joined_pairs(documents, rule, levels, name, self.checkpoints, teams)
+            return found.selectExpr("*", "false as mass")
 
         inside = pairs_inside(
             documents,
