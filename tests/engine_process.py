@@ -3,8 +3,9 @@ clusters or dedups documents, a JSON file, or joins their simhashes, at a Spark 
 of its own, and writes the canonical rows.
 
 With --kill an executor is killed (SIGKILL) in the middle of every table that is made: as soon as a
-task of it runs; with --die this process itself, in the middle of one table. What is printed are the
-names of the tables in which somebody was killed, and of every table whether it was made or found.
+task of it runs, and no table is made before; with --die this process itself, in the middle of one
+table. What is printed are the names of the tables in which somebody was killed, and of every table
+whether it was made or found.
 """
 
 import json
@@ -12,9 +13,10 @@ import logging
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,12 +52,28 @@ def executors(application: str) -> list[int]:
     return sorted(found)
 
 
+def waiting_for(mark: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The same rows when there is a file, or after a minute: a small table would be made before
+    anybody can be killed."""
+
+    def wait(batches: Iterator[Any]) -> Iterator[Any]:
+        end = time.monotonic() + 60
+        while not os.path.exists(mark) and time.monotonic() < end:
+            time.sleep(0.02)
+        yield from batches
+
+    return wait
+
+
 class Killer:
     """Kills an executor while a table is made, or this process while that one is."""
 
     def __init__(self, session: Any, dying: str | None) -> None:
         self._context = session.sparkContext
         self._dying = dying
+        self._marks = Path(
+            tempfile.mkdtemp()
+        )  # a file for every table in which somebody was killed
         self.killed: list[str] = []
 
     def _watch(self, name: str, done: threading.Event) -> None:
@@ -69,6 +87,7 @@ class Killer:
                 if pids:
                     os.kill(pids[0], signal.SIGKILL)
                     self.killed.append(name)
+                    (self._marks / name).touch()
                     return
             time.sleep(0.01)
 
@@ -89,7 +108,10 @@ class Killer:
         keep = Checkpoints.keep
 
         def killing(checkpoints: Checkpoints, name: str, table: Any) -> Any:
-            return self.during(name, lambda: keep(checkpoints, name, table))
+            waiting = table.mapInArrow(waiting_for(str(self._marks / name)), table.schema)
+            if self._dying not in (None, name):
+                waiting = table
+            return self.during(name, lambda: keep(checkpoints, name, waiting))
 
         Checkpoints.keep = killing  # type: ignore[method-assign]
 
