@@ -22,6 +22,7 @@ from roughly.clustering.clock import Clock
 from roughly.clustering.frequency import by_chunk, count_frequencies
 from roughly.clustering.sketches import PairTable, Rows, Sketches, steps
 from roughly.condition import Attributes
+from roughly.pipeline import give_back_memory
 from roughly.storage.checked import CheckedMap, checked_writer, sidecar
 from roughly.storage.scratch import Scratch, stretches
 
@@ -217,6 +218,7 @@ class Join:
             advance(2 * documents)
             return
         self._bounds_level = level
+        give_back_memory()  # that of the level before
         counts = self._arrays.zeros(documents, np.uint32)
         groups = self._groups_of(hubs) if not len(groups) else groups
         seen = documents if self._has_room_for_signatures else 0
