@@ -8,11 +8,13 @@
 #include <malloc.h>
 #endif
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -85,7 +87,8 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig> mapped(int descriptor, size
 }
 
 // While it is there, pages of mapped files leave memory when the process has more than `bytes` of
-// everything. Systems take such pages back only when they need room, and meanwhile they count.
+// everything. Systems take such pages back only when they need room, and meanwhile they count. It
+// looks every few milliseconds, and who touches pages all over the files gets them back faster.
 class ResidentLimit {
    public:
     explicit ResidentLimit(size_t bytes) : limit_(bytes) {
@@ -112,13 +115,12 @@ class ResidentLimit {
     };
 
     void watch() {
-        size_t needed = 0;  // of files, what came back at once or cannot go
+        size_t least = std::numeric_limits<size_t>::max();  // of files: libraries, which cannot go
         std::unique_lock lock(mutex_);
         while (!wake_.wait_for(lock, interval, [this] { return ended_; })) {
             const Resident now = resident();
-            if (now.all <= limit_ || now.of_files < needed + worth_it) continue;
-            mappings().release();
-            needed = resident().of_files;
+            least = std::min(least, now.of_files);
+            if (now.all > limit_ && now.of_files - least > worth_it) mappings().release();
         }
     }
 
