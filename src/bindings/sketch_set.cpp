@@ -254,6 +254,19 @@ void find_hubs(const Masses& self, Fraction threshold, size_t begin, size_t end,
     self.find_hubs(ratio, begin, end, threads, {hubs.data(), hubs.size()});
 }
 
+std::pair<Array<uint64_t>, Array<uint32_t>> list_heads(const Masses& self) {
+    std::vector<uint64_t> keys;
+    std::vector<uint32_t> documents;
+    {
+        nb::gil_scoped_release release;
+        for (const auto& [key, document] : self.heads()) {
+            keys.push_back(key);
+            documents.push_back(document);
+        }
+    }
+    return {to_array(std::move(keys)), to_array(std::move(documents))};
+}
+
 std::pair<Array<uint64_t>, Array<int64_t>> keys_of_masses(const OwningSketchSet& self,
                                                           uint8_t least_frequency, size_t keys,
                                                           size_t begin, size_t end,
@@ -570,18 +583,25 @@ void bind_sketch_set(nb::module_& module) {
         .def(
             "__init__",
             [](Masses* self, const OwningSketchSet& sketches, uint8_t least_frequency, size_t keys,
-               size_t heads, bool signatures) {
+               size_t heads, bool by_category) {
                 if (least_frequency < 1 || keys < 1 || heads < 1)
                     throw std::invalid_argument("mass rule: out of range: want at least 1");
-                new (self) Masses(sketches.counted(), {least_frequency, keys, heads}, signatures);
+                new (self) Masses(sketches.counted(), {least_frequency, keys, heads}, by_category);
             },
             nb::keep_alive<1, 2>(), "sketches"_a, "least_frequency"_a, "keys"_a, "heads"_a,
-            "signatures"_a = false)
+            "by_category"_a = true,
+            "Without `by_category` the heads of a key are the first documents of all.")
         .def("add", &Masses::add, nb::call_guard<nb::gil_scoped_release>(), "begin"_a, "end"_a,
              "threads"_a, "Takes the keys of documents from begin to end; all come in their order.")
+        .def("finish", &Masses::finish, nb::call_guard<nb::gil_scoped_release>(),
+             "signature_bytes"_a, "threads"_a,
+             "Ends the adding. Signatures of the heads, which spare looks at their sketches, are "
+             "made if so many bytes have room for them.")
         .def("find_hubs", &find_hubs, "threshold"_a, "begin"_a, "end"_a, "threads"_a, "hubs"_a,
-             "Writes their hubs, once all have been added, into an array of all documents' hubs, "
-             "which are UNKNOWN_HUB before, or that of a lower threshold if it does not do here.");
+             "Writes their hubs, once it is finished, into an array of all documents' hubs, which "
+             "are UNKNOWN_HUB before, or that of a lower threshold if it does not do here.")
+        .def("heads", &list_heads,
+             "The heads of each key, and the keys, which ascend; those of one in document order.");
     nb::class_<ListCollector>(module, "ListCollector",
                               "Documents under each element that two or more have.")
         .def(

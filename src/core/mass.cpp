@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -56,64 +57,78 @@ class Keys {
     size_t count_ = 0;
 };
 
+// What is looked at of a head before its sketch is.
+struct Head {
+    uint32_t document;
+    uint32_t size;   // distinct shingles
+    uint32_t count;  // elements of its sketch
+    uint8_t level;
+};
+
 // Finds the hub of one document after the other.
 template <typename Heads>
 class HubFinder {
    public:
     HubFinder(const SketchSet& sketches, Ratio threshold, const MassRule& rule, const Heads& heads,
-              std::span<const Signature> signatures)
+              bool by_category)
         : sketches_(sketches),
           threshold_(threshold),
           rule_(rule),
           heads_(heads),
-          signatures_(signatures) {}
+          by_category_(by_category) {}
 
     // Among all heads, or those after the one that was its hub at a lower threshold.
     uint32_t find(uint32_t document, uint32_t after) {
         if (after == no_hub) return no_hub;
-        has_table_ = false;
+        has_signature_ = has_table_ = false;
         bool failed = after != unknown_hub;
         std::array<uint32_t, most_keys * most_heads> tried;
         size_t tries = 0;
-        for (const uint64_t key : Keys(sketches_, document, rule_))
-            for (const uint32_t head : heads_.of(sketches_.in_category(document, key))) {
+        for (const uint64_t key : Keys(sketches_, document, rule_)) {
+            const uint64_t own = by_category_ ? sketches_.in_category(document, key) : key;
+            for (const uint32_t number : heads_.of(own)) {
+                const uint32_t head = heads_[number].document;
                 if (head >= document) break;
                 const auto end = tried.begin() + static_cast<std::ptrdiff_t>(tries);
-                if (std::find(tried.begin(), end, head) != end) continue;
-                tried[tries++] = head;
+                if (std::find(tried.begin(), end, number) != end) continue;
+                tried[tries++] = number;
                 if (failed)
                     failed = head != after;
-                else if (resembles(document, head))
+                else if (resembles(document, number))
                     return head;
             }
+        }
         return no_hub;
     }
 
    private:
-    bool resembles(uint32_t document, uint32_t head) {
-        if (!sketches_.comparable(document, head)) return false;
-        const auto [less, more] =
-            std::minmax({sketches_.size_of(document), sketches_.size_of(head)});
+    bool resembles(uint32_t document, uint32_t number) {
+        const Head& head = heads_[number];
+        const auto [less, more] = std::minmax({sketches_.size_of(document), head.size});
         if (uint128{less} * threshold_.denominator < uint128{more} * threshold_.numerator)
             return false;
-        Pair pair{head, document, 0, 0};
-        if (sketches_.level_of(head) != sketches_.level_of(document)) {
-            const uint8_t level = std::max(sketches_.level_of(head), sketches_.level_of(document));
+        if (!sketches_.comparable(document, head.document)) return false;
+        Pair pair{head.document, document, 0, 0};
+        if (head.level != sketches_.level_of(document)) {
+            const uint8_t level = std::max(head.level, sketches_.level_of(document));
             const Elements own = at_level(sketches_, document, level, own_);
-            const Elements others = at_level(sketches_, head, level, other_);
+            const Elements others = at_level(sketches_, head.document, level, other_);
             const size_t common = count_common(others, own);
             measure(sketches_, Measure::resemblance, others, own, common, pair);
         } else {
             // The same, with a table that serves for all heads, and only as far as it matters.
             const Elements own = sketches_.elements(document);
             const JoinRule join{Measure::resemblance, threshold_, sketches_.smallest};
-            const size_t others_size = sketches_.elements(head).size();
-            const size_t needed = join.needed(own.size(), others_size);
-            if (std::min(own.size(), others_size) < needed) return false;
-            if (!signatures_.empty() && signatures_[document].most_common(
-                                            signatures_[head], own.size(), others_size) < needed)
-                return false;
-            const Elements others = sketches_.fetch(head, other_.read);
+            const size_t needed = join.needed(own.size(), head.count);
+            if (std::min<size_t>(own.size(), head.count) < needed) return false;
+            if (const Signature* others = heads_.signature(number)) {
+                if (!std::exchange(has_signature_, true)) {
+                    signature_ = {};
+                    for (const uint64_t element : own) signature_.add(element);
+                }
+                if (signature_.most_common(*others, own.size(), head.count) < needed) return false;
+            }
+            const Elements others = sketches_.fetch(head.document, other_.read);
             if (!std::exchange(has_table_, true)) table_.assign(own);
             const size_t common = table_.count_common(others, needed);
             if (common < needed) return false;
@@ -126,25 +141,23 @@ class HubFinder {
     Ratio threshold_;
     MassRule rule_;
     const Heads& heads_;
-    std::span<const Signature> signatures_;  // of all documents, or none
-    ElementTable table_;                     // of the document, once it is needed
+    bool by_category_;
+    // of the document, once they are needed
+    Signature signature_;
+    ElementTable table_;
+    bool has_signature_ = false, has_table_ = false;
     Place own_{1}, other_;
-    bool has_table_ = false;
 };
 
 }  // namespace
 
-// The first documents that have each key.
+// The first documents that have each key. When it is finished, all that are first of any key are
+// numbered, in document order, and known by their numbers.
 class Masses::Heads {
    public:
     explicit Heads(size_t limit) : limit_(limit) {}
 
     bool empty() const { return used_ == 0; }
-
-    std::span<const uint32_t> of(uint64_t key) const {
-        const Slot& slot = slots_[place(key)];
-        return {slot.documents.data(), slot.count};
-    }
 
     void add(uint64_t key, uint32_t document) {
         if (2 * (used_ + 1) > slots_.size()) grow();
@@ -152,18 +165,64 @@ class Masses::Heads {
         used_ += slot.count == 0;
         slot.key = key;
         // They come in any order.
-        if (slot.count == limit_ && document > slot.documents[limit_ - 1]) return;
+        if (slot.count == limit_ && document > slot.members[limit_ - 1]) return;
         size_t i = slot.count < limit_ ? slot.count++ : limit_ - 1;
-        for (; i > 0 && slot.documents[i - 1] > document; --i)
-            slot.documents[i] = slot.documents[i - 1];
-        slot.documents[i] = document;
+        for (; i > 0 && slot.members[i - 1] > document; --i) slot.members[i] = slot.members[i - 1];
+        slot.members[i] = document;
+    }
+
+    void finish(const SketchSet& sketches, size_t signature_bytes, size_t threads) {
+        std::vector<uint32_t> documents;
+        for (const Slot& slot : slots_)
+            documents.insert(documents.end(), slot.begin(), slot.end());
+        std::sort(documents.begin(), documents.end());
+        documents.erase(std::unique(documents.begin(), documents.end()), documents.end());
+        for (Slot& slot : slots_)
+            for (uint32_t& member : slot)
+                member = static_cast<uint32_t>(
+                    std::lower_bound(documents.begin(), documents.end(), member) -
+                    documents.begin());
+        heads_.resize(documents.size());
+        if (documents.size() * sizeof(Signature) <= signature_bytes)
+            signatures_.resize(documents.size());
+        look_at(sketches, documents, threads);
+    }
+
+    // The numbers of those of a key.
+    std::span<const uint32_t> of(uint64_t key) const {
+        const Slot& slot = slots_[place(key)];
+        return {slot.members.data(), slot.count};
+    }
+
+    const Head& operator[](uint32_t number) const { return heads_[number]; }
+
+    // Null where there was no room for them.
+    const Signature* signature(uint32_t number) const {
+        return signatures_.empty() ? nullptr : &signatures_[number];
+    }
+
+    std::vector<KeyHead> list() const {
+        std::vector<KeyHead> all;
+        for (const Slot& slot : slots_)
+            for (const uint32_t member : slot)
+                all.push_back(
+                    {reversed(slot.key), heads_.empty() ? member : heads_[member].document});
+        std::sort(all.begin(), all.end(), [](const KeyHead& x, const KeyHead& y) {
+            return x.key != y.key ? x.key < y.key : x.document < y.document;
+        });
+        return all;
     }
 
    private:
     struct Slot {
         uint64_t key = 0;
-        std::array<uint32_t, most_heads> documents{};
+        std::array<uint32_t, most_heads> members{};
         uint32_t count = 0;  // 0: nobody is here
+
+        uint32_t* begin() { return members.data(); }
+        uint32_t* end() { return members.data() + count; }
+        const uint32_t* begin() const { return members.data(); }
+        const uint32_t* end() const { return members.data() + count; }
     };
 
     // Where a key is, or would be.
@@ -180,16 +239,43 @@ class Masses::Heads {
             if (slot.count) slots_[place(slot.key)] = slot;
     }
 
+    // Their sketches, in the order in which they lie.
+    void look_at(const SketchSet& sketches, std::span<const uint32_t> documents, size_t threads) {
+        std::vector<uint32_t> order(documents.size());
+        std::iota(order.begin(), order.end(), uint32_t{0});
+        if (sketches.visits)
+            std::sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
+                return sketches.rows[documents[x]] < sketches.rows[documents[y]];
+            });
+        constexpr size_t block = 256;
+        in_parallel((order.size() + block - 1) / block, threads, [&] {
+            return [&, buffer = SketchBuffer(1)](size_t piece) mutable {
+                const size_t first = piece * block;
+                for (size_t i = first; i < std::min(order.size(), first + block); ++i) {
+                    const uint32_t number = order[i], document = documents[number];
+                    const auto count = static_cast<uint32_t>(sketches.elements(document).size());
+                    heads_[number] = {document, sketches.size_of(document), count,
+                                      sketches.level_of(document)};
+                    if (signatures_.empty()) continue;
+                    for (const uint64_t element : sketches.fetch(document, buffer))
+                        signatures_[number].add(element);
+                }
+            };
+        });
+    }
+
     size_t limit_;
     size_t used_ = 0;
     std::vector<Slot> slots_;
+    std::vector<Head> heads_;  // once it is finished
+    std::vector<Signature> signatures_;
 };
 
-Masses::Masses(const SketchSet& sketches, const MassRule& rule, bool with_signatures)
+Masses::Masses(const SketchSet& sketches, const MassRule& rule, bool by_category)
     : sketches_(sketches),
       rule_{rule.least_frequency, std::min(rule.keys, most_keys), std::min(rule.heads, most_heads)},
-      heads_(std::make_unique<Heads>(rule_.heads)),
-      signatures_(with_signatures ? sketches.count : 0) {}
+      by_category_(by_category),
+      heads_(std::make_unique<Heads>(rule_.heads)) {}
 
 Masses::~Masses() = default;
 
@@ -200,29 +286,27 @@ void Masses::add(size_t begin, size_t end, size_t threads) {
     in_parallel(keys.size(), threads, [&] {
         return [&](size_t piece) {
             const size_t first = begin + piece * block;
-            for (size_t i = first; i < std::min(end, first + block); ++i) {
-                const size_t document = sketches_.visit(i);
-                keys[piece].emplace_back(sketches_, document, rule_);
-                if (signatures_.empty()) continue;
-                for (const uint64_t element : sketches_.elements(document))
-                    signatures_[document].add(element);
-            }
+            for (size_t i = first; i < std::min(end, first + block); ++i)
+                keys[piece].emplace_back(sketches_, sketches_.visit(i), rule_);
         };
     });
     size_t i = begin;
     for (const auto& piece : keys)
         for (const Keys& own : piece) {
             const auto document = static_cast<uint32_t>(sketches_.visit(i++));
-            for (const uint64_t key : own)
-                heads_->add(sketches_.in_category(document, key), document);
+            for (const uint64_t key : own) heads_->add(head_key(document, key), document);
         }
+}
+
+void Masses::finish(size_t signature_bytes, size_t threads) {
+    heads_->finish(sketches_, signature_bytes, threads);
 }
 
 void Masses::find_hubs(Ratio threshold, size_t begin, size_t end, size_t threads,
                        std::span<uint32_t> hubs) const {
     constexpr size_t block = 256;
     in_parallel((end - begin + block - 1) / block, threads, [&] {
-        return [&, finder = HubFinder<Heads>(sketches_, threshold, rule_, *heads_, signatures_)](
+        return [&, finder = HubFinder<Heads>(sketches_, threshold, rule_, *heads_, by_category_)](
                    size_t piece) mutable {
             const size_t first = begin + piece * block;
             for (size_t i = first; i < std::min(end, first + block); ++i) {
@@ -233,5 +317,7 @@ void Masses::find_hubs(Ratio threshold, size_t begin, size_t end, size_t threads
         };
     });
 }
+
+std::vector<Masses::KeyHead> Masses::heads() const { return heads_->list(); }
 
 }  // namespace roughly

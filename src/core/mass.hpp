@@ -36,26 +36,41 @@ struct MassRule {
 // The heads of all keys; then the hubs. Frequencies have been counted.
 class Masses {
    public:
-    // With signatures, 64 bytes a document, most heads that are no hubs are told at a glance.
-    Masses(const SketchSet& sketches, const MassRule& rule, bool with_signatures);
+    // Without `by_category` the heads of a key are the first documents of all.
+    Masses(const SketchSet& sketches, const MassRule& rule, bool by_category = true);
     ~Masses();
 
     // Takes the keys of the documents from `begin` to `end`, in the order of SketchSet::visit.
     void add(size_t begin, size_t end, size_t threads);
 
-    // When all have been added: the hub of each of them, or no_hub, at its place among all. There
-    // lies unknown_hub before, or the hub at a lower threshold if that does not do any more: then
-    // only heads after it are looked at. no_hub stays what it is.
+    // When all have been added. With signatures of the heads, if those have room in so many bytes,
+    // most heads that are no hubs are told at a glance.
+    void finish(size_t signature_bytes, size_t threads);
+
+    // Then: the hub of each of them, or no_hub, at its place among all. There lies unknown_hub
+    // before, or the hub at a lower threshold if that does not do any more: then only heads after
+    // it are looked at. no_hub stays what it is.
     void find_hubs(Ratio threshold, size_t begin, size_t end, size_t threads,
                    std::span<uint32_t> hubs) const;
+
+    // When all have been added: by key, then in document order.
+    struct KeyHead {
+        uint64_t key;  // an element
+        uint32_t document;
+    };
+    std::vector<KeyHead> heads() const;
 
    private:
     class Heads;
 
+    uint64_t head_key(size_t document, uint64_t key) const {
+        return by_category_ ? sketches_.in_category(document, key) : key;
+    }
+
     SketchSet sketches_;
     MassRule rule_;
+    bool by_category_;
     std::unique_ptr<Heads> heads_;
-    std::vector<Signature> signatures_;  // of all documents, or none
 };
 
 }  // namespace roughly

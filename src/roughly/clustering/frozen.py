@@ -101,27 +101,6 @@ class Heads(NamedTuple):
     keys: Elements
     rows: Rows
 
-    @classmethod
-    def of_keys(cls, keys: Elements, offsets: Offsets, rows: Rows, most: int) -> Heads:
-        """Of the keys of some documents, which are in document order."""
-        owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        return cls.none().and_later(cls(keys, rows[owner].astype(np.uint32)), most)
-
-    @classmethod
-    def none(cls) -> Heads:
-        """Of no documents."""
-        return cls(np.zeros(0, np.uint64), np.zeros(0, np.uint32))
-
-    def and_later(self, others: Heads, most: int) -> Heads:
-        """The first of these and of documents that come behind them in document order."""
-        keys, rows = np.concatenate((self.keys, others.keys)), np.append(self.rows, others.rows)
-        order = np.argsort(keys, kind="stable")
-        keys, rows = keys[order], rows[order]
-        begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else order
-        place = np.arange(len(keys)) - np.repeat(begins, np.diff(np.append(begins, len(keys))))
-        kept = place < most
-        return Heads(keys[kept], rows[kept])
-
     def write(self, folder: Path) -> Path:
         path = folder / HEADS
         with arrow_writer(path, _HEADS) as writer:
@@ -180,18 +159,12 @@ class FrozenJoin(Join):
         if self._known is not None:
             self._frequencies = self._marked(self._known)
             self._use()
-        found = Heads.none()
-        for begin, end in steps(len(self), self._step):
-            some, offsets = self._set.mass_keys(
-                rule.least_frequency, rule.keys, begin, end, self._threads
-            )
-            found = found.and_later(
-                Heads.of_keys(some, offsets, self._rows[begin:end], rule.heads), rule.heads
-            )
-            self._release()
+        # Those of all categories: who comes later may be of another one.
+        masses = self._masses(rule, by_category=False)
+        keys, documents = masses.heads()
         self._frequencies = own
         self._use()
-        return found
+        return Heads(keys, self._rows[documents])
 
     def _use(self) -> None:
         self._set.use_frequencies(by_chunk(self._sketches, self._frequencies))

@@ -121,7 +121,7 @@ class Join:
 
     def hubs(self, threshold: Fraction, rule: MassRule | None = None) -> Hubs:
         """For documents of masses the one that stands for them, see `MassRule`."""
-        masses = self._masses(MassRule() if rule is None else rule)
+        masses = self._finished(MassRule() if rule is None else rule)
         hubs: Hubs = self._arrays.full(len(self), _core.UNKNOWN_HUB, np.uint32)
         self._find_hubs(masses, threshold, hubs)
         return hubs
@@ -131,7 +131,7 @@ class Join:
     ) -> Iterator[tuple[Hubs, PairTable]]:
         """The hubs at several thresholds, each higher than the one before, and `hub_links`: most of
         what was found for one holds for the next."""
-        masses = self._masses(rule)
+        masses = self._finished(rule)
         sizes = self._sketches.size[self._rows]
         asked = np.full(len(self), _core.UNKNOWN_HUB, np.uint32)
         links = NO_PAIRS
@@ -148,12 +148,19 @@ class Join:
             hubs[links[:, 1]] = links[:, 0]
             yield hubs, links
 
-    def _masses(self, rule: MassRule) -> _core.Masses:
+    def _masses(self, rule: MassRule, *, by_category: bool = True) -> _core.Masses:
+        """With the heads of all keys."""
+        masses = _core.Masses(self._set, *rule, by_category)
+        for begin, end in steps(len(self), self._step):
+            masses.add(begin, end, self._threads)
+            self._release()
+        return masses
+
+    def _finished(self, rule: MassRule) -> _core.Masses:
         with self._clock("pairs"):
-            masses = _core.Masses(self._set, *rule, self._has_room_for_signatures)
-            for begin, end in steps(len(self), self._step):
-                masses.add(begin, end, self._threads)
-                self._release()
+            masses = self._masses(rule)
+            masses.finish(self._budget.table, self._threads)
+            self._release()
         return masses
 
     def _find_hubs(self, masses: _core.Masses, threshold: Fraction, hubs: Hubs) -> None:
