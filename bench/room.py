@@ -42,7 +42,7 @@ class MemoryPeak:
         self.resident = 0
         self.anonymous_at = ""
         self.resident_at = ""
-        self.phases: dict[str, int] = {}  # of each function of the outermost ones: anonymous
+        self.phases: dict[str, tuple[int, int]] = {}  # both, of each function of the outermost
         self._main = threading.main_thread().ident or 0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -69,8 +69,9 @@ class MemoryPeak:
                 resident = anonymous + found["RssFile"]
                 place = self._place()
                 where = " > ".join(place)
-                phase = " > ".join(place[:6])
-                self.phases[phase] = max(self.phases.get(phase, 0), anonymous)
+                phase = " > ".join(place[:7])
+                most = self.phases.get(phase, (0, 0))
+                self.phases[phase] = max(most[0], anonymous), max(most[1], resident)
                 if anonymous > self.anonymous:
                     self.anonymous, self.anonymous_at = anonymous, where
                 if resident > self.resident:
@@ -174,7 +175,7 @@ def main() -> None:
     parser.add_argument("work", choices=("cluster", "corpus", "broder97", "dedup"))
     parser.add_argument("--documents", type=int, required=True)
     parser.add_argument("--memory", default="512M")
-    parser.add_argument("--where", action="store_true", help="the peak of every function")
+    parser.add_argument("--where", action="store_true", help="the peaks of every function")
     options = parser.parse_args()
     stream = Stream(options.documents, lambda: batches(options.documents))
     assert next(iter(stream)).schema == SCHEMA
@@ -190,8 +191,8 @@ def main() -> None:
                 said = str(error)
         spent = time.perf_counter() - begin, time.process_time() - cpu
     if options.where:
-        for place, size in sorted(peak.phases.items(), key=lambda each: each[1]):
-            print(f"{size / MIB:8.0f}  {place}")
+        for place, (anonymous, resident) in peak.phases.items():
+            print(f"{anonymous / MIB:8.0f} {resident / MIB:8.0f}  {place}")
     print(
         json.dumps(
             {

@@ -164,7 +164,7 @@ class FrozenJoin(Join):
         keys, documents = masses.heads()
         self._frequencies = own
         self._use()
-        return Heads(keys, self._rows[documents])
+        return Heads(keys, self._given_rows[documents])
 
     def _use(self) -> None:
         self._set.use_frequencies(by_chunk(self._sketches, self._frequencies))

@@ -88,6 +88,18 @@ class Join:
         category: npt.NDArray[np.uint64] | None = None,
         attributes: Attributes | None = None,
     ) -> None:
+        self._given_rows = rows
+        condition = None
+        if attributes is not None:
+            condition = attributes.plain()
+        elif category is not None:
+            condition = (category, None, 0, (0, 1))
+        if _are_few(sketches, rows, budget):
+            # By themselves: in place they would have a page of a file each.
+            if condition is not None:
+                some = (None if column is None else column[rows] for column in condition[:2])
+                condition = (*some, *condition[2:])
+            sketches, rows = sketches.of_rows(rows), np.arange(len(rows), dtype=np.uint32)
         self._sketches = sketches
         self._rows = rows
         self._threads = threads
@@ -98,10 +110,8 @@ class Join:
         self._sparing = sparing
         self._clock = Clock() if clock is None else clock
         self._set = sketches.taking_part(rows, budget.resident)
-        if attributes is not None:
-            self._set.use_condition(*attributes.plain())
-        elif category is not None:
-            self._set.use_condition(category, None, 0, (0, 1))
+        if condition is not None:
+            self._set.use_condition(*condition)
         self._step = sketches.documents_in(budget.resident // 8)
         self._probe_step = self._step if self._set.reads_files else _PROBE_DOCUMENTS
         # Where nothing is used in place, the sketches that were read last serve for longer.
@@ -338,6 +348,14 @@ class Join:
         """Lets the pages of all mapped files go."""
         self._sketches.release()
         _core.release_pages(self._frequencies)
+
+
+def _are_few(sketches: Sketches, rows: Rows, budget: Budget) -> bool:
+    """Whether rows are a small part of those that the sketches have, and fit in memory."""
+    most = budget.resident // 4
+    if 4 * len(rows) > len(sketches) or 8 * len(rows) > most:
+        return False
+    return sketches.bytes_of(rows) <= most
 
 
 def levels_of(sketches: Sketches, rows: Rows) -> list[int]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PairTable = npt.NDArray[np.uint32]  # columns a, b, common, sampled; a < b
 Rows = npt.NDArray[np.uint32]
+Chunk = tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]  # values, offsets
 
 # Parts of a segment that are opened before their pages are let go.
 _PARTS_AT_ONCE = 8
@@ -43,7 +44,7 @@ class Sketches:
     """Set sketches: all, mod, min or adaptive."""
 
     parameters: Parameters
-    chunks: list[tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]]  # values, offsets
+    chunks: list[Chunk]
     chunk_rows: int  # rows in every chunk but the last, a power of two
     size: npt.NDArray[np.uint32]  # of every row: distinct shingles
     level: npt.NDArray[np.uint8]
@@ -115,6 +116,47 @@ class Sketches:
         """About how many documents' sketches have so many bytes: a step's, at least."""
         total = sum(values.nbytes for values, _ in self.chunks)
         return max(STEP_DOCUMENTS, len(self) * size // max(total, 1))
+
+    def bytes_of(self, rows: Rows) -> int:
+        """Of the sketches of these rows."""
+        pieces = ((offsets, within) for _, (_, offsets), within in self._pieces(rows))
+        return 8 * sum(int((offsets[w + 1] - offsets[w]).sum()) for offsets, w in pieces)
+
+    def of_rows(self, rows: Rows) -> Sketches:
+        """The sketches of these rows by themselves, numbered in this order, in memory."""
+        counts = np.zeros(len(rows), np.int64)
+        pieces = list(self._pieces(rows))
+        for of_chunk, (_, offsets), within in pieces:
+            counts[of_chunk] = offsets[within + 1] - offsets[within]
+        begins = np.append(0, np.cumsum(counts))
+        values = np.zeros(begins[-1], np.uint64)
+        for number, (of_chunk, (source, offsets), within) in enumerate(pieces):
+            some = counts[of_chunk]
+            # Of every element its place within its sketch.
+            place = np.arange(some.sum()) - np.repeat(np.cumsum(some) - some, some)
+            values[np.repeat(begins[of_chunk], some) + place] = source[
+                np.repeat(offsets[within], some) + place
+            ]
+            if number % _PARTS_AT_ONCE == 0:
+                self.release()
+        self.release()
+        return Sketches(
+            self.parameters,
+            [(values, begins)] if len(rows) else [],
+            1 << max(len(rows) - 1, 0).bit_length(),
+            self.size[rows],
+            self.level[rows],
+            shingles_only=self.shingles_only,
+        )
+
+    def _pieces(self, rows: Rows) -> Iterator[tuple[Rows, Chunk, npt.NDArray[np.int64]]]:
+        """Chunk by chunk which of these rows it has, and where in it they are."""
+        order = np.argsort(rows, kind="stable").astype(np.uint32)
+        chunk_of = rows[order] // self.chunk_rows
+        for some in np.split(order, np.flatnonzero(np.diff(chunk_of)) + 1) if len(rows) else []:
+            number = int(rows[some[0]]) // self.chunk_rows
+            within = rows[some].astype(np.int64) - number * self.chunk_rows
+            yield some, self.chunks[number], within
 
     def taking_part(self, rows: Rows, resident_bytes: int = RESIDENT_BYTES) -> _core.SketchSet:
         """The sketches of these rows, numbered in this order. If all are more than
