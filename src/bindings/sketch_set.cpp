@@ -86,6 +86,14 @@ class FileReader : public SketchReader {
     std::vector<std::pair<int, int64_t>> files_;
 };
 
+// Takes all pages of a map of a file that these bytes lie in out of memory.
+void release_pages(const void* data, size_t size) {
+    static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto address = reinterpret_cast<uintptr_t>(data);
+    const uintptr_t begin = address / page * page;
+    if (size) madvise(reinterpret_cast<void*>(begin), address + size - begin, MADV_DONTNEED);
+}
+
 // A SketchSet together with the arrays that it looks at.
 class OwningSketchSet {
    public:
@@ -148,6 +156,19 @@ class OwningSketchSet {
     }
 
     bool reads_files() const { return reader_.size() != 0; }
+
+    // Lets the pages of files go that the sketches of these documents lie in, and those of their
+    // frequencies. Of a shared map of a file nothing is lost.
+    void release(size_t begin, size_t end) const {
+        check_range(begin, end);
+        if (!reads_files() || begin == end) return;
+        const auto chunk_of = [&](size_t i) { return set_.rows[set_.visit(i)] >> set_.chunk_bits; };
+        for (size_t n = chunk_of(begin); n <= chunk_of(end - 1); ++n) {
+            const size_t values = chunks_[n].first.size();
+            release_pages(views_[n].values, values * sizeof(uint64_t));
+            if (views_[n].frequency) release_pages(views_[n].frequency, values);
+        }
+    }
 
     const SketchSet& counted() const {
         if (frequencies_.size() != views_.size())
@@ -553,6 +574,9 @@ void bind_sketch_set(nb::module_& module) {
              "threads"_a,
              "The counters, of 2^bits, of elements of documents from begin to end that have this "
              "frequency or a higher one, ascending.")
+        .def("release", &OwningSketchSet::release, "begin"_a, "end"_a,
+             "Takes the files in which the sketches of documents from begin to end lie, in the "
+             "order of rows, out of memory, with their frequencies, if it reads files.")
         .def("mass_keys", &keys_of_masses, "least_frequency"_a, "keys"_a, "begin"_a, "end"_a,
              "threads"_a,
              "The keys by which masses are found of documents from begin to end, in their order, "

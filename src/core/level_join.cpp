@@ -264,7 +264,7 @@ class Prober {
             (join_.hubs[document_] == other || join_.hubs[other] == document_))
             return;
         if (!elements_.data()) {
-            elements_ = at_level(join_.sketches, document_, join_.level, own_place_);
+            elements_ = at_level_in_place(join_.sketches, document_, join_.level, own_place_);
             table_.assign(elements_);
         }
         const Elements others = at_level(join_.sketches, other, join_.level, other_place_);
@@ -299,7 +299,8 @@ class Prober {
     const Lists& lists_;
     std::span<const uint32_t> groups_;
     MetDocuments met_;
-    Place own_place_{1}, other_place_;
+    std::vector<uint64_t> own_place_;
+    Place other_place_;
     // of the probing document
     uint32_t document_ = 0;
     uint32_t count_ = 0;

@@ -29,19 +29,29 @@ void count_agreeing(Elements a, Elements b, Pair& pair) {
     for (size_t i = 0; i < places; ++i) pair.common += a[i] == b[i];
 }
 
+// The elements that are there at a coarser level.
+Elements reduced(Elements all, uint8_t level, std::vector<uint64_t>& to) {
+    const uint64_t mask = (uint64_t{1} << level) - 1;
+    to.resize(all.size());
+    size_t kept = 0;
+    for (const uint64_t element : all) {
+        to[kept] = element;
+        kept += (element & mask) == 0;
+    }
+    return {to.data(), kept};
+}
+
 }  // namespace
 
 Elements at_level(const SketchSet& sketches, size_t document, uint8_t level, Place& place) {
     const Elements all = sketches.fetch(document, place.read);
-    if (sketches.level_of(document) == level) return all;
-    const uint64_t mask = (uint64_t{1} << level) - 1;
-    place.reduced.resize(all.size());
-    size_t kept = 0;
-    for (const uint64_t element : all) {
-        place.reduced[kept] = element;
-        kept += (element & mask) == 0;
-    }
-    return {place.reduced.data(), kept};
+    return sketches.level_of(document) == level ? all : reduced(all, level, place.reduced);
+}
+
+Elements at_level_in_place(const SketchSet& sketches, size_t document, uint8_t level,
+                           std::vector<uint64_t>& place) {
+    const Elements all = sketches.elements(document);
+    return sketches.level_of(document) == level ? all : reduced(all, level, place);
 }
 
 size_t count_common(Elements a, Elements b, size_t needed) {

@@ -26,6 +26,10 @@ struct Place {
 // The elements of a sketch at a level no finer than its own: in place, or in `place`.
 Elements at_level(const SketchSet& sketches, size_t document, uint8_t level, Place& place);
 
+// The same for whoever goes through all documents in the order of SketchSet::visit: never read.
+Elements at_level_in_place(const SketchSet& sketches, size_t document, uint8_t level,
+                           std::vector<uint64_t>& place);
+
 // Elements that both have; may stop, with a smaller count, once `needed` is out of reach.
 size_t count_common(Elements a, Elements b, size_t needed = 0);
 

@@ -99,6 +99,7 @@ class Clusters:
     phases: Sequence[Phase]  # what the run took; empty for one of long ago
     threads: int
     owner: object = None  # what keeps the files there
+    memory_bytes: int | None = None  # beyond it, pages of files leave memory while tables are made
 
     def at(
         self,
@@ -210,6 +211,11 @@ class Clusters:
 
     def document_batches(self) -> Iterator[pa.RecordBatch]:
         """The rows of `documents()`, some at a time."""
+        most = sys.maxsize if self.memory_bytes is None else self.memory_bytes
+        with _core.ResidentLimit(most):
+            yield from self._document_batches()
+
+    def _document_batches(self) -> Iterator[pa.RecordBatch]:
         groups, firsts = self.outcome.groups, self._firsts
         names = pa.array(KIND_NAMES, pa.string())
         for begin, end in steps(len(groups.kind), _STEP):

@@ -38,18 +38,25 @@ def count_frequencies(
         reserve(file.fileno(), max(total, 1), scratch or Path(tempfile.gettempdir()))
         frequencies = _core.map_scratch(file.fileno(), max(total, 1))
     chunks = by_chunk(sketches, frequencies)
+
+    def release(begin: int, end: int) -> None:
+        if taking_part.reads_files:
+            taking_part.release(begin, end)
+        else:
+            sketches.release()
+            _core.release_pages(frequencies)
+
+    taking_part.use_frequencies(chunks)
     size = min(max(4 * total // 8, _TABLE_BYTES), max(table_bytes, 1))
     table = _core.FrequencyTable(taking_part.elements() // (2 if sparing else 1), size)
     for number in range(table.passes):
         table.clear(number)
         for begin, end in steps(documents, step):
             table.count(taking_part, begin, end, threads)
-            sketches.release()
-            _core.release_pages(frequencies)
+            release(begin, end)
         for begin, end in steps(documents, step):
             table.write(taking_part, begin, end, threads, chunks)
-            sketches.release()
-            _core.release_pages(frequencies)
+            release(begin, end)
     return frequencies
 
 

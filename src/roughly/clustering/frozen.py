@@ -150,7 +150,7 @@ class FrozenJoin(Join):
             waiting += len(found[-1])
             if waiting > max(_WAITING, len(found[0])):
                 found, waiting = [np.unique(np.concatenate(found))], 0
-            self._release()
+            self._release(begin, end)
         return Frequent(bits, np.unique(np.concatenate(found)), len(self))
 
     def heads(self, rule: MassRule) -> Heads:

@@ -56,14 +56,14 @@ class MassRule(NamedTuple):
 class Budget:
     """Bytes that a join may take for a while."""
 
-    table: int  # counters of frequencies
+    table: int  # counters of frequencies, then signatures of heads: before there are postings
     postings: int  # postings that are joined together; three times that while they are
     resident: int  # sketches that are used in place; more are read from their files
 
     @classmethod
     def of_memory(cls, memory_bytes: int) -> Budget:
         """Shares of the memory that a run may use."""
-        return cls(memory_bytes // 8, memory_bytes // 16, memory_bytes // 8)
+        return cls(memory_bytes // 3, memory_bytes // 16, memory_bytes // 8)
 
 
 class Join:
@@ -112,8 +112,7 @@ class Join:
         self._set = sketches.taking_part(rows, budget.resident)
         if condition is not None:
             self._set.use_condition(*condition)
-        self._step = sketches.documents_in(budget.resident // 8)
-        self._probe_step = self._step if self._set.reads_files else _PROBE_DOCUMENTS
+        self._step = sketches.documents_in(budget.resident // 4)
         # Where nothing is used in place, the sketches that were read last serve for longer.
         self._join_step = max(self._step, _JOIN_DOCUMENTS)
         if not self._set.reads_files:
@@ -163,21 +162,21 @@ class Join:
         masses = _core.Masses(self._set, *rule, by_category)
         for begin, end in steps(len(self), self._step):
             masses.add(begin, end, self._threads)
-            self._release()
+            self._release(begin, end)
         return masses
 
     def _finished(self, rule: MassRule) -> _core.Masses:
         with self._clock("pairs"):
             masses = self._masses(rule)
             masses.finish(self._budget.table, self._threads)
-            self._release()
+            self._release_all()
         return masses
 
     def _find_hubs(self, masses: _core.Masses, threshold: Fraction, hubs: Hubs) -> None:
         with self._clock("pairs"):
-            for begin, end in steps(len(self), self._probe_step):
+            for begin, end in steps(len(self), self._step):
                 masses.find_hubs(_ratio(threshold), begin, end, self._threads, hubs)
-                self._release()
+                self._release(begin, end)
 
     def hub_links(self, hubs: Hubs) -> PairTable:
         """The pairs of documents and their hubs, which `pairs` leaves out."""
@@ -200,13 +199,13 @@ class Join:
         finder = _core.PartnerFinder(self._set, measure, _ratio(floor), documents, marks)
         for begin, end in steps(len(self), self._step):
             found.append(finder.find(begin, end, self._threads))
-            self._release()
+            self._release(begin, end)
         return np.concatenate(found)
 
     def measure(self, measure: Measure, pairs: PairTable) -> PairTable:
         """The same pairs, counted."""
         counted = self._set.measure(measure, np.ascontiguousarray(pairs), self._threads)
-        self._release()
+        self._release_all()
         return counted
 
     @property
@@ -258,7 +257,7 @@ class Join:
                         signatures,
                     )
                     runs.add(*made)
-                self._release()
+                self._release(begin, end)
                 advance(end - begin)
             beside = self._frequency_bytes + self._arrays.disk_bytes
             self.disk_bytes = max(self.disk_bytes, runs.disk_bytes + beside)
@@ -285,7 +284,7 @@ class Join:
                 for begin, end in steps(documents, self._join_step):
                     with self._clock("pairs"):
                         found = index.probe(begin, end, self._threads)
-                    self._release()
+                    self._release(begin, end)
                     if len(found):
                         yield found
                     done = (number * documents + end) // len(parts)
@@ -344,8 +343,15 @@ class Join:
         )
         self._set.use_frequencies(by_chunk(self._sketches, self._frequencies))
 
-    def _release(self) -> None:
-        """Lets the pages of all mapped files go."""
+    def _release(self, begin: int, end: int) -> None:
+        """Lets the pages of files go that were touched for these documents: their own, or all if
+        others' sketches are used in place too."""
+        if self._set.reads_files:
+            self._set.release(begin, end)
+        else:
+            self._release_all()
+
+    def _release_all(self) -> None:
         self._sketches.release()
         _core.release_pages(self._frequencies)
 

@@ -205,4 +205,5 @@ def cluster_documents(
         clock.phases,
         threads,
         owner,
+        memory_bytes,
     )
