@@ -39,6 +39,10 @@ Simd simd_argument(std::string_view name);
 // auto, html or text; throws std::invalid_argument for anything else.
 ContentType content_type_argument(std::string_view name);
 
+// Takes the pages that these bytes lie in out of memory, if they are in a file that `map_file` or
+// `map_scratch` mapped: of a shared map nothing is lost.
+void release_mapped(const void* data, size_t size);
+
 inline const uint8_t* bytes_of(const nanobind::bytes& data) {
     return static_cast<const uint8_t*>(data.data());
 }

@@ -14,11 +14,12 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <unordered_set>
 #include <vector>
 
 #include "bindings.hpp"
@@ -40,24 +41,37 @@ class Mappings {
    public:
     void add(Mapping* mapping) {
         const std::lock_guard lock(mutex_);
-        every_.insert(mapping);
+        every_.emplace(mapping->address, mapping);
     }
 
     void unmap(Mapping* mapping) {
         const std::lock_guard lock(mutex_);
-        every_.erase(mapping);
+        every_.erase(mapping->address);
         munmap(mapping->address, mapping->size);
     }
 
     // Of a shared map of a file nothing is lost: what is touched again is found again.
     void release() {
         const std::lock_guard lock(mutex_);
-        for (const Mapping* each : every_) madvise(each->address, each->size, MADV_DONTNEED);
+        for (const auto& [address, each] : every_) madvise(address, each->size, MADV_DONTNEED);
+    }
+
+    // The pages that these bytes lie in, if they are of one of the maps.
+    void release(const void* data, size_t size) {
+        static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+        const std::lock_guard lock(mutex_);
+        const auto behind = every_.upper_bound(const_cast<void*>(data));
+        if (behind == every_.begin()) return;
+        const Mapping& map = *std::prev(behind)->second;
+        const auto address = reinterpret_cast<uintptr_t>(data);
+        if (address + size > reinterpret_cast<uintptr_t>(map.address) + map.size) return;
+        const uintptr_t begin = address / page * page;
+        madvise(reinterpret_cast<void*>(begin), address + size - begin, MADV_DONTNEED);
     }
 
    private:
     std::mutex mutex_;
-    std::unordered_set<Mapping*> every_;
+    std::map<void*, Mapping*> every_;  // by address
 };
 
 // Never destroyed: arrays may go later than everything else.
@@ -120,7 +134,7 @@ class ResidentLimit {
         while (!wake_.wait_for(lock, interval, [this] { return ended_; })) {
             const Resident now = resident();
             least = std::min(least, now.of_files);
-            if (now.all > limit_ && now.of_files - least > worth_it) mappings().release();
+            if (now.all > limit_ && now.of_files - least > worth_it_) mappings().release();
         }
     }
 
@@ -134,9 +148,10 @@ class ResidentLimit {
     }
 
     static constexpr std::chrono::milliseconds interval{5};
-    static constexpr size_t worth_it = size_t{8} << 20;
 
     size_t limit_;
+    // Who has little more than what cannot go would touch the rest again all the time.
+    size_t worth_it_ = std::max(limit_ / 32, size_t{8} << 20);
     int descriptor_ = -1;
     bool ended_ = false;
     std::mutex mutex_;
@@ -219,6 +234,10 @@ nb::bytes read_stretches(int descriptor, InputArray<int64_t> begin, InputArray<i
 }
 
 }  // namespace
+
+void release_mapped(const void* data, size_t size) {
+    if (size) mappings().release(data, size);
+}
 
 void bind_mapping(nb::module_& module) {
     module.def("read_stretches", read_stretches, "descriptor"_a, "begin"_a, "end"_a,

@@ -86,14 +86,6 @@ class FileReader : public SketchReader {
     std::vector<std::pair<int, int64_t>> files_;
 };
 
-// Takes all pages of a map of a file that these bytes lie in out of memory.
-void release_pages(const void* data, size_t size) {
-    static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-    const auto address = reinterpret_cast<uintptr_t>(data);
-    const uintptr_t begin = address / page * page;
-    if (size) madvise(reinterpret_cast<void*>(begin), address + size - begin, MADV_DONTNEED);
-}
-
 // A SketchSet together with the arrays that it looks at.
 class OwningSketchSet {
    public:
@@ -101,12 +93,14 @@ class OwningSketchSet {
 
     OwningSketchSet(std::vector<Chunk> chunks, size_t chunk_rows, InputArray<uint32_t> rows,
                     InputArray<uint32_t> size, InputArray<uint8_t> level, uint64_t smallest,
-                    std::vector<std::pair<int, int64_t>> files, bool words, bool shingles_only)
+                    std::vector<std::pair<int, int64_t>> files, bool words, bool shingles_only,
+                    std::optional<InputArray<uint32_t>> visits)
         : chunks_(std::move(chunks)),
           words_(words),
           rows_(rows),
           size_(size),
           level_(level),
+          given_visits_(visits),
           reader_(std::move(files)) {
         if (!std::has_single_bit(chunk_rows))
             throw std::invalid_argument("chunk_rows: want a power of two");
@@ -134,7 +128,15 @@ class OwningSketchSet {
                 size.data(), level.data(),
                 smallest,    reader_.size() ? &reader_ : nullptr};
         set_.shingles_only = words && shingles_only;
-        if (!std::is_sorted(rows.data(), rows.data() + rows.size())) {
+        if (visits) {
+            right = visits->size() == rows.size();
+            for (size_t i = 0; right && i < rows.size(); ++i)
+                right = visits->data()[i] < rows.size() &&
+                        (i == 0 || rows.data()[visits->data()[i - 1]] <
+                                       rows.data()[visits->data()[i]]);
+            if (!right) throw std::invalid_argument("visits: want the order of the rows");
+            set_.visits = visits->data();
+        } else if (!std::is_sorted(rows.data(), rows.data() + rows.size())) {
             visits_.resize(rows.size());
             std::iota(visits_.begin(), visits_.end(), uint32_t{0});
             std::sort(visits_.begin(), visits_.end(),
@@ -158,15 +160,15 @@ class OwningSketchSet {
     bool reads_files() const { return reader_.size() != 0; }
 
     // Lets the pages of files go that the sketches of these documents lie in, and those of their
-    // frequencies. Of a shared map of a file nothing is lost.
+    // frequencies.
     void release(size_t begin, size_t end) const {
         check_range(begin, end);
         if (!reads_files() || begin == end) return;
         const auto chunk_of = [&](size_t i) { return set_.rows[set_.visit(i)] >> set_.chunk_bits; };
         for (size_t n = chunk_of(begin); n <= chunk_of(end - 1); ++n) {
             const size_t values = chunks_[n].first.size();
-            release_pages(views_[n].values, values * sizeof(uint64_t));
-            if (views_[n].frequency) release_pages(views_[n].frequency, values);
+            release_mapped(views_[n].values, values * sizeof(uint64_t));
+            if (views_[n].frequency) release_mapped(views_[n].frequency, values);
         }
     }
 
@@ -228,6 +230,7 @@ class OwningSketchSet {
     bool words_;
     InputArray<uint32_t> rows_, size_;
     InputArray<uint8_t> level_;
+    std::optional<InputArray<uint32_t>> given_visits_;
     FileReader reader_;
     std::vector<InputArray<uint8_t>> frequencies_;
     std::optional<InputArray<uint64_t>> category_, simhash_;
@@ -544,16 +547,18 @@ void bind_sketch_set(nb::module_& module) {
                                 "Sketches in chunks, and those of them that take part in a join.")
         .def(nb::init<std::vector<OwningSketchSet::Chunk>, size_t, InputArray<uint32_t>,
                       InputArray<uint32_t>, InputArray<uint8_t>, uint64_t,
-                      std::vector<std::pair<int, int64_t>>, bool, bool>(),
+                      std::vector<std::pair<int, int64_t>>, bool, bool,
+                      std::optional<InputArray<uint32_t>>>(),
              "chunks"_a, "chunk_rows"_a, "rows"_a, "size"_a, "level"_a, "smallest"_a,
              "files"_a = std::vector<std::pair<int, int64_t>>(), "words"_a = false,
-             "shingles_only"_a = false,
+             "shingles_only"_a = false, "visits"_a = nb::none(),
              "chunks: (values, offsets) of chunk_rows rows each; rows: those that take part, in "
              "document order; size, level: of all rows; smallest: the K of min:K, else 0; files: "
              "open "
              "file, which is closed in the end, and first byte of every chunk's values; words: "
              "whether short documents have words, which count for resemblance unless "
-             "shingles_only.")
+             "shingles_only; visits: the documents in the order of their rows, which is found if it "
+             "is not given.")
         .def_prop_ro("reads_files", &OwningSketchSet::reads_files,
                      "Whether single sketches are read from their files, and not used in place.")
         .def("elements", &elements, "Elements of all documents that take part.")

@@ -211,8 +211,10 @@ class Clusters:
 
     def document_batches(self) -> Iterator[pa.RecordBatch]:
         """The rows of `documents()`, some at a time."""
-        most = sys.maxsize if self.memory_bytes is None else self.memory_bytes
-        with _core.ResidentLimit(most):
+        if self.memory_bytes is None:
+            yield from self._document_batches()
+            return
+        with _core.ResidentLimit(self.memory_bytes):
             yield from self._document_batches()
 
     def _document_batches(self) -> Iterator[pa.RecordBatch]:

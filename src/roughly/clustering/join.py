@@ -63,7 +63,7 @@ class Budget:
     @classmethod
     def of_memory(cls, memory_bytes: int) -> Budget:
         """Shares of the memory that a run may use."""
-        return cls(memory_bytes // 3, memory_bytes // 16, memory_bytes // 8)
+        return cls(memory_bytes // 3, memory_bytes // 10, memory_bytes // 8)
 
 
 class Join:
@@ -109,7 +109,7 @@ class Join:
         self._least_contained = least_contained
         self._sparing = sparing
         self._clock = Clock() if clock is None else clock
-        self._set = sketches.taking_part(rows, budget.resident)
+        self._set = sketches.taking_part(rows, budget.resident, self._arrays)
         if condition is not None:
             self._set.use_condition(*condition)
         self._step = sketches.documents_in(budget.resident // 4)
@@ -280,7 +280,8 @@ class Join:
                         last,
                         self._threads,
                     )
-                runs.release()
+                    runs.release()
+                    give_back_memory()  # What it was made of.
                 for begin, end in steps(documents, self._join_step):
                     with self._clock("pairs"):
                         found = index.probe(begin, end, self._threads)
@@ -290,6 +291,7 @@ class Join:
                     done = (number * documents + end) // len(parts)
                     advance(done - told)
                     told = done
+                del index  # Before the next one is made.
 
     @property
     def _has_room_for_signatures(self) -> bool:

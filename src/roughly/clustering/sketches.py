@@ -18,7 +18,7 @@ import numpy.typing as npt
 from roughly import _core
 from roughly.parameters import Parameters
 from roughly.sketch import SketchBatch
-from roughly.storage.scratch import IN_MEMORY, Scratch
+from roughly.storage.scratch import IN_MEMORY, Scratch, stretches
 from roughly.storage.sketch_table import shingles_in
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 PairTable = npt.NDArray[np.uint32]  # columns a, b, common, sampled; a < b
 Rows = npt.NDArray[np.uint32]
 Chunk = tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]  # values, offsets
+
+_NOBODY = np.uint32(0xFFFFFFFF)
 
 # Parts of a segment that are opened before their pages are let go.
 _PARTS_AT_ONCE = 8
@@ -158,7 +160,9 @@ class Sketches:
             within = rows[some].astype(np.int64) - number * self.chunk_rows
             yield some, self.chunks[number], within
 
-    def taking_part(self, rows: Rows, resident_bytes: int = RESIDENT_BYTES) -> _core.SketchSet:
+    def taking_part(
+        self, rows: Rows, resident_bytes: int = RESIDENT_BYTES, scratch: Scratch = IN_MEMORY
+    ) -> _core.SketchSet:
         """The sketches of these rows, numbered in this order. If all are more than
         `resident_bytes`, single ones that are wanted here and there are read from their files:
         touching them in place would bring all of them into memory."""
@@ -174,7 +178,26 @@ class Sketches:
             files,
             words=self.parameters.words > 0,
             shingles_only=self.shingles_only,
+            visits=self._visits(rows, scratch),
         )
+
+    def _visits(self, rows: Rows, scratch: Scratch) -> Rows | None:
+        """Where these rows are among themselves, in the order in which they lie; None if that is
+        theirs, or if a row is there twice."""
+        pieces = list(stretches(len(rows)))
+        if all((np.diff(rows[a : b + 1].astype(np.int64)) >= 0).all() for a, b in pieces):
+            return None
+        place: Rows = scratch.full(len(self), _NOBODY, np.uint32)
+        for begin, end in pieces:
+            place[rows[begin:end]] = np.arange(begin, end, dtype=np.uint32)
+        visits: Rows = scratch.zeros(len(rows), np.uint32)
+        at = 0
+        for begin, end in stretches(len(self)):
+            some = place[begin:end]
+            some = some[some != _NOBODY]
+            visits[at : at + len(some)] = some
+            at += len(some)
+        return visits if at == len(rows) else None
 
 
 def _open_files(places: list[tuple[Path, int]]) -> list[tuple[int, int]]:

@@ -1,0 +1,162 @@
+"""Joins with little memory: few of many sketches from a copy, heads in any order, pages let go."""
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roughly import Sketcher, _core
+from roughly.clustering import join as joining
+from roughly.clustering.frozen import FrozenJoin
+from roughly.clustering.join import Budget, Join, MassRule
+from roughly.clustering.sketches import Sketches
+from roughly.documents import open_documents
+from roughly.storage.segment_writer import SegmentWriter
+from roughly.storage.steps import Steps
+from tests.test_join import LARGE, corpora, every_pair, expected_hubs
+from tests.test_mapping import needs_proc, of_files
+
+MIB = 1 << 20
+
+
+def stored(folder: Path, texts: list[str], sketcher: Sketcher, part_rows: int) -> Sketches:
+    documents = open_documents([{"id": f"{n:05}", "text": t} for n, t in enumerate(texts)])
+    with Steps(folder, {}) as steps:
+        writer = SegmentWriter(
+            folder / "segment", sketcher.parameters, text=False, steps=steps, part_rows=part_rows
+        )
+        for batch in documents:
+            writer.add(batch, sketcher.sketch_documents(batch).columns)
+        return Sketches.of_segment(writer.finish([], {}))
+
+
+def some_texts(count: int, seed: int) -> list[str]:
+    rng = np.random.default_rng(seed)
+    return [
+        " ".join(f"w{n}" for n in range(begin, begin + int(rng.integers(0, 30))))
+        for begin in rng.integers(0, 60, count).tolist()
+    ]
+
+
+def test_sketches_by_themselves(tmp_path: Path) -> None:
+    """Of rows in any order, out of several parts, some of them empty."""
+    texts = some_texts(100, 1)
+    sketcher = Sketcher(w=1, select="adaptive:8")
+    sketches, batch = stored(tmp_path, texts, sketcher, 16), sketcher.sketch_batch(texts)
+    rows = np.random.default_rng(2).permutation(100)[:37].astype(np.uint32)
+    copied = sketches.of_rows(rows)
+    [(values, offsets)] = copied.chunks
+    for number, row in enumerate(rows.tolist()):
+        own = values[offsets[number] : offsets[number + 1]].tolist()
+        assert own == [int(f) for f in batch[row].fingerprints]
+        assert (copied.size[number], copied.level[number]) == (batch[row].size, batch[row].level)
+    assert sketches.bytes_of(rows) == values.nbytes > 0
+    assert len(sketches.of_rows(rows[:0])) == 0
+
+
+@given(corpora(), st.integers(0, 3), st.booleans(), st.randoms(use_true_random=False))
+def test_few_of_many(texts: list[str], categories: int, spread: bool, rng: object) -> None:
+    """Pairs and hubs are those of the documents that take part, wherever the sketches lie."""
+    batch = Sketcher(w=2, select="adaptive:8").sketch_batch([*texts, *["else"] * 4 * len(texts)])
+    rows = list(range(0, len(texts)))
+    if spread:
+        rng.shuffle(rows)  # type: ignore[attr-defined]
+    language = [n % (categories + 1) for n in range(len(batch))]
+    join = Join(
+        Sketches.of_batch(batch),
+        np.array(rows, np.uint32),
+        threads=2,
+        budget=LARGE,
+        category=np.array(language, np.uint64) if categories else None,
+    )
+    rule = MassRule(2, 4, 2)
+    hubs = join.hubs(Fraction(1, 2), rule)
+    found = join.hub_links(hubs).tolist()
+    for level in join.levels:
+        for table in join.pairs("resemblance", Fraction(2, 5), level, hubs):
+            found += table.tolist()
+    names = [str(n) for n in language] if categories else None
+    wanted = expected_hubs(batch, Fraction(1, 2), rule, rows, names)
+    assert [None if hub == _core.NO_HUB else hub for hub in hubs.tolist()] == wanted
+    every = every_pair(batch, "resemblance", Fraction(2, 5), rows, wanted)
+    if categories:
+        every = [pair for pair in every if language[rows[pair[0]]] == language[rows[pair[1]]]]
+    assert sorted(tuple(row) for row in found) == every
+
+
+def test_few_are_copied(tmp_path: Path) -> None:
+    """A quarter of the documents or fewer, where they fit; then no file is asked any more."""
+    sketches = stored(tmp_path, some_texts(100, 3), Sketcher(w=1), 16)
+    few, many = np.arange(0, 100, 4, dtype=np.uint32), np.arange(40, dtype=np.uint32)
+    little = replace(LARGE, resident=0)
+    assert joining._are_few(sketches, few, LARGE)
+    assert not joining._are_few(sketches, many, LARGE)
+    assert not joining._are_few(sketches, few, little)
+
+
+@pytest.mark.parametrize("step", [1, 7, 100])
+def test_heads_in_the_order_of_documents(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each key has the first of its documents for heads, not the first that lie in the file."""
+    texts = [" ".join(f"w{n % m}" for m in (2, 3, 5, 7)) + f" own{n}" for n in range(100)]
+    batch = Sketcher(w=1, select="all").sketch_batch(texts)
+    rows = np.random.default_rng(4).permutation(100).astype(np.uint32)
+    rule = MassRule(10, 3, 2)
+    monkeypatch.setattr(joining, "steps", lambda count, _: _in_steps(count, step))
+    join = FrozenJoin(Sketches.of_batch(batch), rows, threads=2, budget=LARGE)
+    heads = join.heads(rule)
+    found = list(zip(heads.keys.tolist(), heads.rows.tolist(), strict=True))
+
+    elements = [[int(f) for f in batch[row].fingerprints] for row in rows.tolist()]
+    every = [e for own in elements for e in own]
+    frequent = {e for e in set(every) if every.count(e) >= rule.least_frequency}
+    wanted: dict[int, list[int]] = {}
+    for row, own in zip(rows.tolist(), elements, strict=True):
+        keys = sorted((e for e in own if e in frequent), key=lambda e: f"{e:064b}"[::-1])
+        for key in keys[: rule.keys]:
+            wanted.setdefault(key, []).append(row)
+    assert found == [(key, row) for key in sorted(wanted) for row in wanted[key][: rule.heads]]
+    assert len(found) > 10
+
+
+def _in_steps(count: int, step: int) -> list[tuple[int, int]]:
+    return [(begin, min(begin + step, count)) for begin in range(0, count, step)]
+
+
+@needs_proc
+def test_pages_of_a_step_are_let_go(tmp_path: Path) -> None:
+    """Those of the documents that were visited, and no others; what they hold stays there."""
+    texts = [" ".join(f"w{n}x{i}" for i in range(2000)) for n in range(1500)]
+    sketches = stored(tmp_path, texts, Sketcher(w=1, select="all"), 256)
+    rows = np.arange(len(texts), dtype=np.uint32)
+    taking_part = sketches.taking_part(rows, 0)
+    before = of_files()
+    totals = [int(values.sum()) for values, _ in sketches.chunks]
+    touched = of_files()
+    assert touched > before + 15 * MIB
+    taking_part.release(0, 512)
+    assert of_files() < touched - 5 * MIB
+    taking_part.release(0, len(rows))
+    assert of_files() < before + 2 * MIB
+    assert [int(values.sum()) for values, _ in sketches.chunks] == totals
+    with pytest.raises(ValueError, match="range"):
+        taking_part.release(0, len(rows) + 1)
+
+
+def test_memory_that_is_no_file_is_not_let_go() -> None:
+    batch = Sketcher(w=1).sketch_batch(["a b c d", "b c d e"])
+    sketches = Sketches.of_batch(batch)
+    taking_part = sketches.taking_part(np.arange(2, dtype=np.uint32), 0)
+    kept = sketches.chunks[0][0].tolist()
+    taking_part.release(0, 2)
+    assert sketches.chunks[0][0].tolist() == kept and any(kept)
+
+
+def test_shares_of_memory() -> None:
+    """Counters are gone before there are postings, of which three times as much is there."""
+    budget = Budget.of_memory(480)
+    assert budget.table + budget.resident <= 480
+    assert 3 * budget.postings + budget.resident <= 480
