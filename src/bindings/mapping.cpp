@@ -102,7 +102,8 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig> mapped(int descriptor, size
 
 // While it is there, pages of mapped files leave memory when the process has more than `bytes` of
 // everything. Systems take such pages back only when they need room, and meanwhile they count. It
-// looks every few milliseconds, and who touches pages all over the files gets them back faster.
+// looks every few milliseconds, more often when there is not much left, and who touches pages all
+// over the files gets some back before it looks again.
 class ResidentLimit {
    public:
     explicit ResidentLimit(size_t bytes) : limit_(bytes) {
@@ -131,8 +132,10 @@ class ResidentLimit {
     void watch() {
         size_t least = std::numeric_limits<size_t>::max();  // of files: libraries, which cannot go
         std::unique_lock lock(mutex_);
+        auto interval = seldom;
         while (!wake_.wait_for(lock, interval, [this] { return ended_; })) {
             const Resident now = resident();
+            interval = now.all > limit_ - limit_ / 8 ? often : seldom;
             least = std::min(least, now.of_files);
             if (now.all > limit_ && now.of_files - least > worth_it_) mappings().release();
         }
@@ -147,7 +150,7 @@ class ResidentLimit {
         return {static_cast<size_t>(all) * page, static_cast<size_t>(of_files) * page};
     }
 
-    static constexpr std::chrono::milliseconds interval{5};
+    static constexpr std::chrono::milliseconds seldom{5}, often{1};
 
     size_t limit_;
     // Who has little more than what cannot go would touch the rest again all the time.

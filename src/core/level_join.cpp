@@ -7,6 +7,7 @@
 
 #include "mass.hpp"
 #include "parallel.hpp"
+#include "radix_sort.hpp"
 
 namespace roughly {
 
@@ -37,6 +38,17 @@ struct Probe {
     uint32_t document;
     uint32_t list;
     uint32_t position;
+};
+
+// A document that probes. All that is looked at before there is a candidate lies here together: the
+// documents' own arrays may be in files, and whoever goes through the documents in the order of
+// their rows would touch those all over.
+struct Probing {
+    uint32_t document;
+    uint32_t count : 31;  // its elements at the level
+    uint32_t native : 1;
+    uint32_t group;
+    uint32_t begin;  // of its probes, which end where the next one's begin
 };
 
 // What the entries of some buckets give: lists in which two documents can meet, and who probes
@@ -187,19 +199,19 @@ class MetDocuments {
 template <typename Lists>
 class Prober {
    public:
-    Prober(const LevelJoin& join, const Lists& lists, std::span<const uint32_t> groups)
-        : join_(join), lists_(lists), groups_(groups) {}
+    Prober(const LevelJoin& join, const Lists& lists) : join_(join), lists_(lists) {}
 
-    void probe(uint32_t document, std::vector<Pair>& out) {
-        const auto probes = lists_.probes(document);
-        if (probes.empty()) return;
-        document_ = document;
-        count_ = join_.counts[document];
-        group_ = groups_.empty() ? no_hub : groups_[document];
+    // The document that is the n-th of those that probe.
+    void probe(size_t n, std::vector<Pair>& out) {
+        const auto probes = lists_.probes(n);
+        const Probing& probing = lists_.probing(n);
+        document_ = probing.document;
+        count_ = probing.count;
+        group_ = probing.group;
         elements_ = {};
         met_.clear();
-        if (!join_.rule.enough(join_.sketches, document, count_)) return;
-        const bool native = join_.sketches.level_of(document) == join_.level;
+        if (!join_.rule.enough(join_.sketches, document_, count_)) return;
+        const bool native = probing.native;
         for (size_t i = 0; i < probes.size(); ++i) {
             // The lists lie anywhere: to wait for one after the other would take most of the time.
             constexpr size_t ahead = 8;
@@ -260,9 +272,6 @@ class Prober {
     }
 
     void verify(uint32_t other, size_t needed, std::vector<Pair>& out) {
-        if (!join_.hubs.empty() &&
-            (join_.hubs[document_] == other || join_.hubs[other] == document_))
-            return;
         if (!elements_.data()) {
             elements_ = at_level_in_place(join_.sketches, document_, join_.level, own_place_);
             table_.assign(elements_);
@@ -272,7 +281,14 @@ class Prober {
         if (common < needed) return;
         Pair pair{std::min(document_, other), std::max(document_, other), 0, 0};
         measure(join_.sketches, join_.rule.measure, elements_, others, common, pair);
-        if (reaches(pair, join_.rule.floor) && is_here(others)) out.push_back(pair);
+        if (reaches(pair, join_.rule.floor) && is_here(others) && !is_with_hub(other))
+            out.push_back(pair);
+    }
+
+    // Whether one is the other's hub.
+    bool is_with_hub(uint32_t other) const {
+        return !join_.hubs.empty() &&
+               (join_.hubs[document_] == other || join_.hubs[other] == document_);
     }
 
     // Whether the first element that both have belongs to the buckets that are joined.
@@ -297,7 +313,6 @@ class Prober {
 
     const LevelJoin& join_;
     const Lists& lists_;
-    std::span<const uint32_t> groups_;
     MetDocuments met_;
     std::vector<uint64_t> own_place_;
     Place other_place_;
@@ -322,7 +337,8 @@ std::vector<uint32_t> groups_of(const LevelJoin& join) {
 
 }  // namespace
 
-// Indexes of all buckets, one behind the other, with the probes by document.
+// Indexes of all buckets, one behind the other, with the probes by document, in the order of
+// SketchSet::visit.
 class LevelIndex::Lists {
    public:
     struct ListProbe {
@@ -330,18 +346,22 @@ class LevelIndex::Lists {
         uint32_t position;
     };
 
-    Lists(std::vector<Index>& parts, size_t documents) : starts_(documents + 2, 0) {
-        size_t lists = 0, entries = 0;
+    Lists(std::vector<Index>& parts, const LevelJoin& join, std::span<const uint32_t> groups,
+          size_t threads)
+        : sketches_(join.sketches) {
+        size_t lists = 0, entries = 0, probes = 0;
+        std::vector<uint32_t> places(sketches_.count);  // first how many probes each document has
         for (const Index& part : parts) {
             lists += part.lists.size();
             entries += part.entries.size();
-            for (const Probe& probe : part.probes) ++starts_[probe.document + 2];
+            probes += part.probes.size();
+            for (const Probe& probe : part.probes) ++places[probe.document];
         }
         lists_.reserve(lists);
         entries_.reserve(entries);
-        for (size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
-        probes_.resize(starts_.back());
-        // Where a document's begin stands a place further on, and moves to where they end.
+        probes_.resize(probes);
+        find_probing(join, groups, places, threads);
+        // Where a document's begin moves to where they end.
         for (Index& part : parts) {
             const auto first_list = static_cast<uint32_t>(lists_.size());
             const uint64_t first_entry = entries_.size();
@@ -350,13 +370,20 @@ class LevelIndex::Lists {
                                   first_entry + list.end});
             entries_.insert(entries_.end(), part.entries.begin(), part.entries.end());
             for (const Probe& probe : part.probes)
-                probes_[starts_[probe.document + 1]++] = {first_list + probe.list, probe.position};
+                probes_[places[probe.document]++] = {first_list + probe.list, probe.position};
             part = {};
         }
     }
 
-    std::span<const ListProbe> probes(size_t document) const {
-        return {probes_.data() + starts_[document], probes_.data() + starts_[document + 1]};
+    // Which of those that probe are among the documents from `begin` to `end`.
+    std::pair<size_t, size_t> range(size_t begin, size_t end) const {
+        return {first_from(begin), first_from(end)};
+    }
+
+    const Probing& probing(size_t n) const { return probing_[n]; }
+
+    std::span<const ListProbe> probes(size_t n) const {
+        return {probes_.data() + probing_[n].begin, probes_.data() + probing_[n + 1].begin};
     }
 
     // Fetches a list into the cache, and its entries when that has been done.
@@ -374,7 +401,51 @@ class LevelIndex::Lists {
     }
 
    private:
-    std::vector<uint32_t> starts_;  // of each document's probes
+    // Who probes, and where the probes of each document begin, in the place of how many there are.
+    void find_probing(const LevelJoin& join, std::span<const uint32_t> groups,
+                      std::span<uint32_t> places, size_t threads) {
+        const auto count = static_cast<size_t>(
+            std::count_if(places.begin(), places.end(), [](uint32_t n) { return n != 0; }));
+        probing_.reserve(count + 1);
+        uint32_t last_row = 0;
+        for (uint32_t document = 0; document < places.size(); ++document) {
+            if (!places[document]) continue;
+            Probing probing{};
+            probing.document = document;
+            probing.count = join.counts[document] & 0x7FFFFFFFu;
+            probing.native = sketches_.level_of(document) == join.level;
+            probing.group = groups.empty() ? no_hub : groups[document];
+            probing.begin = sketches_.rows[document];  // until they are in its order
+            last_row = std::max(last_row, probing.begin);
+            probing_.push_back(probing);
+        }
+        if (sketches_.visits) {
+            std::vector<Probing> scratch(count);
+            const auto row = [](const Probing& probing) { return probing.begin; };
+            radix_sort(probing_.data(), scratch.data(), count,
+                       static_cast<unsigned>(std::bit_width(last_row)), row, threads);
+        }
+        uint32_t before = 0;
+        for (Probing& probing : probing_) {
+            probing.begin = before;
+            before += std::exchange(places[probing.document], before);
+        }
+        probing_.push_back({0, 0, 0, 0, before});
+    }
+
+    // The first that probes of the documents from the i-th on.
+    size_t first_from(size_t i) const {
+        const auto last = probing_.end() - 1;
+        if (i == sketches_.count) return static_cast<size_t>(last - probing_.begin());
+        const uint32_t row = sketches_.rows[sketches_.visit(i)];
+        const auto found = std::partition_point(
+            probing_.begin(), last,
+            [&](const Probing& probing) { return sketches_.rows[probing.document] < row; });
+        return static_cast<size_t>(found - probing_.begin());
+    }
+
+    const SketchSet& sketches_;
+    std::vector<Probing> probing_;  // and one that ends them
     std::vector<ListProbe> probes_;
     std::vector<List> lists_;
     std::vector<Entry> entries_;
@@ -394,19 +465,19 @@ LevelIndex::LevelIndex(const LevelJoin& join, std::span<const PostingRun> runs, 
             indexer.add(postings, parts[bucket]);
         };
     });
-    lists_ = std::make_unique<const Lists>(parts, join.sketches.count);
+    lists_ = std::make_unique<const Lists>(parts, join_, groups_, threads);
 }
 
 LevelIndex::~LevelIndex() = default;
 
 std::vector<Pair> LevelIndex::probe(size_t begin, size_t end, size_t threads) const {
     constexpr size_t block = 256;
-    std::vector<std::vector<Pair>> found((end - begin + block - 1) / block);
-    in_parallel(found.size(), threads, [&] {
-        return [&, prober = Prober<Lists>(join_, *lists_, groups_)](size_t part) mutable {
-            const size_t first = begin + part * block;
-            for (size_t i = first; i < std::min(end, first + block); ++i)
-                prober.probe(static_cast<uint32_t>(join_.sketches.visit(i)), found[part]);
+    const auto [first, last] = lists_->range(begin, end);
+    std::vector<std::vector<Pair>> found((last - first + block - 1) / block);
+    in_parallel(found.size(), threads, [&, from = first, to = last] {
+        return [&, from, to, prober = Prober<Lists>(join_, *lists_)](size_t part) mutable {
+            const size_t own = from + part * block;
+            for (size_t n = own; n < std::min(to, own + block); ++n) prober.probe(n, found[part]);
         };
     });
     std::vector<Pair> pairs;
