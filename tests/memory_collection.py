@@ -71,6 +71,9 @@ class MemoryCollection:
     def release(self) -> None:
         pass
 
+    def release_part(self, part: int) -> None:
+        pass
+
 
 def collection(
     documents: Sequence[tuple[str, str | None, str | bytes]], **options: Any

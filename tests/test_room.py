@@ -49,7 +49,7 @@ class Stored:
     def part_column(self, part: int, name: str) -> pa.Array:
         return self._columns[name].slice(3 * part, 3)
 
-    def release(self) -> None:
+    def release_part(self, part: int) -> None:
         pass
 
 

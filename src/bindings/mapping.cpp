@@ -281,6 +281,18 @@ void bind_mapping(nb::module_& module) {
                 madvise(const_cast<uint8_t*>(mapped.data()), mapped.size(), MADV_DONTNEED);
         },
         "mapped"_a, "Takes an array of `map_file` out of this process's memory; it stays valid.");
+    module.def(
+        "release_buffer",
+        [](nb::handle buffer) {
+            Py_buffer view;
+            if (PyObject_GetBuffer(buffer.ptr(), &view, PyBUF_SIMPLE) != 0)
+                throw nb::python_error();
+            release_mapped(view.buf, static_cast<size_t>(view.len));
+            PyBuffer_Release(&view);
+        },
+        "buffer"_a,
+        "Takes the pages that a buffer lies in out of this process's memory, if it lies in an "
+        "array of `map_file` or `map_scratch`; nothing is done to any other.");
     module.def("in_huge_pages", in_huge_pages, "words"_a,
                "A copy in pages of 2 MiB, where the system has them.");
     module.def(

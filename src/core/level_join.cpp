@@ -346,31 +346,39 @@ class LevelIndex::Lists {
         uint32_t position;
     };
 
-    Lists(std::vector<Index>& parts, const LevelJoin& join, std::span<const uint32_t> groups,
-          size_t threads)
-        : sketches_(join.sketches) {
-        size_t lists = 0, entries = 0, probes = 0;
+    // `postings` are all that the lists are made of. Room that is not used is never touched.
+    Lists(const SketchSet& sketches, size_t postings) : sketches_(sketches) {
+        entries_.reserve(postings);
+        lists_.reserve(postings / 2);
+    }
+
+    // Takes the lists of the next part, and leaves its probes.
+    void add(Index& part) {
+        const auto first_list = static_cast<uint32_t>(lists_.size());
+        const uint64_t first_entry = entries_.size();
+        for (const List& list : part.lists)
+            lists_.push_back({first_entry + list.natives, first_entry + list.visitors,
+                              first_entry + list.end});
+        entries_.insert(entries_.end(), part.entries.begin(), part.entries.end());
+        for (Probe& probe : part.probes) probe.list += first_list;
+        part = {{}, {}, std::move(part.probes)};
+    }
+
+    // When all parts have been added: takes their probes.
+    void finish(std::vector<Index>& parts, const LevelJoin& join, std::span<const uint32_t> groups,
+                size_t threads) {
         std::vector<uint32_t> places(sketches_.count);  // first how many probes each document has
+        size_t probes = 0;
         for (const Index& part : parts) {
-            lists += part.lists.size();
-            entries += part.entries.size();
             probes += part.probes.size();
             for (const Probe& probe : part.probes) ++places[probe.document];
         }
-        lists_.reserve(lists);
-        entries_.reserve(entries);
         probes_.resize(probes);
         find_probing(join, groups, places, threads);
         // Where a document's begin moves to where they end.
         for (Index& part : parts) {
-            const auto first_list = static_cast<uint32_t>(lists_.size());
-            const uint64_t first_entry = entries_.size();
-            for (const List& list : part.lists)
-                lists_.push_back({first_entry + list.natives, first_entry + list.visitors,
-                                  first_entry + list.end});
-            entries_.insert(entries_.end(), part.entries.begin(), part.entries.end());
             for (const Probe& probe : part.probes)
-                probes_[places[probe.document]++] = {first_list + probe.list, probe.position};
+                probes_[places[probe.document]++] = {probe.list, probe.position};
             part = {};
         }
     }
@@ -455,17 +463,29 @@ LevelIndex::LevelIndex(const LevelJoin& join, std::span<const PostingRun> runs, 
     : join_(join), own_groups_(groups_of(join)) {
     groups_ = join.groups.empty() ? std::span<const uint32_t>(own_groups_) : join.groups;
     std::vector<Index> parts(join.last_bucket - join.first_bucket);
-    in_parallel(parts.size(), threads, [&] {
-        return [&, indexer = Indexer(join_, groups_),
-                postings = std::vector<Posting>()](size_t bucket) mutable {
-            postings.clear();
-            for (const PostingRun& run : runs)
-                postings.insert(postings.end(), run.entries + (bucket ? run.ends[bucket - 1] : 0),
-                                run.entries + run.ends[bucket]);
-            indexer.add(postings, parts[bucket]);
-        };
-    });
-    lists_ = std::make_unique<const Lists>(parts, join_, groups_, threads);
+    size_t postings = 0;
+    for (const PostingRun& run : runs) postings += run.ends[parts.size() - 1];
+    auto lists = std::make_unique<Lists>(join_.sketches, postings);
+    // Some buckets at a time: there are never many that are not in one place with the others yet.
+    const size_t step = std::max<size_t>(parts.size() / 8, 4 * threads);
+    for (size_t begin = 0; begin < parts.size(); begin += step) {
+        const size_t end = std::min(parts.size(), begin + step);
+        in_parallel(end - begin, threads, [&] {
+            return [&, indexer = Indexer(join_, groups_),
+                    postings = std::vector<Posting>()](size_t number) mutable {
+                const size_t bucket = begin + number;
+                postings.clear();
+                for (const PostingRun& run : runs)
+                    postings.insert(postings.end(),
+                                    run.entries + (bucket ? run.ends[bucket - 1] : 0),
+                                    run.entries + run.ends[bucket]);
+                indexer.add(postings, parts[bucket]);
+            };
+        });
+        for (size_t bucket = begin; bucket < end; ++bucket) lists->add(parts[bucket]);
+    }
+    lists->finish(parts, join_, groups_, threads);
+    lists_ = std::move(lists);
 }
 
 LevelIndex::~LevelIndex() = default;

@@ -7,6 +7,7 @@ to its members. Nothing here changes.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -211,10 +212,7 @@ class Clusters:
 
     def document_batches(self) -> Iterator[pa.RecordBatch]:
         """The rows of `documents()`, some at a time."""
-        if self.memory_bytes is None:
-            yield from self._document_batches()
-            return
-        with _core.ResidentLimit(self.memory_bytes):
+        with self._limited():
             yield from self._document_batches()
 
     def _document_batches(self) -> Iterator[pa.RecordBatch]:
@@ -501,9 +499,19 @@ class Clusters:
             for links in self.outcome.link_tables("containment"):
                 yield links[reaching(links, self.containment)]
 
+    def _limited(self) -> contextlib.AbstractContextManager[object]:
+        """Keeps to the memory, pages of files included, while much is read."""
+        if self.memory_bytes is None:
+            return contextlib.nullcontext()
+        return _core.ResidentLimit(self.memory_bytes)
+
     @cached_property
     def _first(self) -> Positions:
         """For every document the first one of its cluster."""
+        with self._limited():
+            return self._find_first()
+
+    def _find_first(self) -> Positions:
         groups, scratch = self.outcome.groups, self._scratch
         rows = self._representatives
         if self.linkage == "star":

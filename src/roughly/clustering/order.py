@@ -26,8 +26,6 @@ ROOM_BYTES = 1 << 26
 _ROW_BYTES = 96
 # Documents by which the ranges are chosen, for each range.
 _SAMPLES = 64
-# Parts whose files are read before their pages are let go.
-_PARTS_AT_ONCE = 8
 
 _Key = tuple[str, str]  # date, id
 
@@ -93,9 +91,7 @@ class _Parts:
                 rows, mask = rows[live], pa.array(live)
                 dates, ids = dates.filter(mask), ids.filter(mask)
             yield rows, pc.fill_null(dates, ""), ids
-            if part % _PARTS_AT_ONCE == 0:
-                documents.release()
-        documents.release()
+            documents.release_part(part)
 
 
 def _key(dates: pa.Array, ids: pa.Array, row: int) -> tuple[bytes, bytes]:

@@ -30,9 +30,6 @@ Chunk = tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]  # values, offsets
 
 _NOBODY = np.uint32(0xFFFFFFFF)
 
-# Parts of a segment that are opened before their pages are let go.
-_PARTS_AT_ONCE = 8
-
 RESIDENT_BYTES = 1 << 26
 
 # Documents whose sketches are looked at before their pages are let go, some 8 MB; or more, so that
@@ -68,9 +65,7 @@ class Sketches:
             own[:] = offsets
             at += len(offsets)
             chunks.append((values, own))
-            if part % _PARTS_AT_ONCE == 0:
-                segment.release()  # A part that is opened is read, to check it.
-        segment.release()
+            segment.release_part(part)  # A part that is opened is read, to check it.
         return cls(
             segment.parameters,
             chunks,
@@ -108,8 +103,7 @@ class Sketches:
         for number, (values, offsets) in enumerate(self.chunks):
             if without_words:
                 counts = shingles_in(values, offsets)
-                if number % _PARTS_AT_ONCE == 0:
-                    self.release()  # They were looked at.
+                _core.release_buffer(values)  # They were looked at.
             else:
                 counts = np.diff(offsets).astype(np.uint32)
             yield number * self.chunk_rows, counts
@@ -132,16 +126,14 @@ class Sketches:
             counts[of_chunk] = offsets[within + 1] - offsets[within]
         begins = np.append(0, np.cumsum(counts))
         values = np.zeros(begins[-1], np.uint64)
-        for number, (of_chunk, (source, offsets), within) in enumerate(pieces):
+        for of_chunk, (source, offsets), within in pieces:
             some = counts[of_chunk]
             # Of every element its place within its sketch.
             place = np.arange(some.sum()) - np.repeat(np.cumsum(some) - some, some)
             values[np.repeat(begins[of_chunk], some) + place] = source[
                 np.repeat(offsets[within], some) + place
             ]
-            if number % _PARTS_AT_ONCE == 0:
-                self.release()
-        self.release()
+            _core.release_buffer(source)
         return Sketches(
             self.parameters,
             [(values, begins)] if len(rows) else [],

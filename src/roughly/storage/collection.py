@@ -276,6 +276,11 @@ class Collection:
         for segment in self.segments:
             segment.release()
 
+    def release_part(self, part: int) -> None:
+        """The same for the files of one part: for whoever goes through them all, one by one."""
+        segment, own = self._part(part)
+        segment.release_part(own)
+
     def release_beyond(self, most: int) -> None:
         """The same, if more than so many bytes may be there."""
         if sum(segment.touched_bytes for segment in self.segments) > most:

@@ -98,7 +98,7 @@ def write_index(
             places.append(place)
             if sets:
                 runs.add(run)
-            segment.release()
+            segment.release_part(part)
             advance(1)
         postings = runs.postings
         _core.give_back_memory()
@@ -167,24 +167,32 @@ class _Runs:
         else:
             self._spill(run)
 
-    def finish(self) -> list[Run]:
-        """All of them, in order."""
+    def slices(self, first: int, last: int) -> list[Run]:
+        """Of all of them, in order, the postings of partitions from `first` to `last`, at least.
+        They are read: in place, every run would have its pages in memory for a few of each."""
         if self._file is None:
             return self._runs
+        places = np.array([(begin, count) for begin, count, _ in self._places])
+        cuts = np.array([_range(ends, first, last) for _, _, ends in self._places])
+        keys, rows = places[:, :1] + 8 * cuts, (places[:, :1] + 8 * places[:, 1:]) + 4 * cuts
+        wanted = np.concatenate((keys, rows))
         with writing(self._path):
             self._file.flush()
-        self._mapped = _core.map_file(self._file.fileno(), self._end)
-        runs = []
-        for begin, count, ends in self._places:
-            rows = begin + 8 * count
-            keys = self._mapped[begin:rows].view(np.uint64)
-            runs.append((keys, self._mapped[rows : rows + 4 * count].view(np.uint32), ends))
+            data = _core.read_stretches(
+                self._file.fileno(),
+                np.ascontiguousarray(wanted[:, 0]),
+                np.ascontiguousarray(wanted[:, 1]),
+            )
+        total = int((cuts[:, 1] - cuts[:, 0]).sum())
+        all_keys = np.frombuffer(data, np.uint64, total)
+        all_rows = np.frombuffer(data, np.uint32, total, 8 * total)
+        runs, at = [], 0
+        for (begin, end), (_, _, ends) in zip(cuts.tolist(), self._places, strict=True):
+            own = slice(at, at + end - begin)
+            cut_ends = np.clip(ends, np.uint64(begin), np.uint64(end)) - np.uint64(begin)
+            runs.append((all_keys[own], all_rows[own], cut_ends))
+            at += end - begin
         return runs
-
-    def release(self) -> None:
-        """Lets the pages of the file go."""
-        if self._file is not None:
-            _core.release_pages(self._mapped)
 
     def _spill(self, run: Run) -> None:
         assert self._file is not None
@@ -196,6 +204,10 @@ class _Runs:
             self._file.write(bytes(-size % 8))
         self._places.append((self._end, len(keys), ends))
         self._end += size + -size % 8
+
+
+def _range(ends: npt.NDArray[np.uint64], first: int, last: int) -> tuple[int, int]:
+    return int(ends[first - 1]) if first else 0, int(ends[last - 1])
 
 
 def _scattered(
@@ -250,19 +262,17 @@ def _write_postings(
         )
         if not shape[0]:
             return
-        all_runs = runs.finish()
         ends.write(np.zeros(1, "<u8"))
         lists.write(np.zeros(_core.LIST_UNIT, np.uint32))
         written, units, done = 0, 1, 0
         for first in range(0, _core.PARTITIONS, at_once):
             last = min(first + at_once, _core.PARTITIONS)
-            made = _core.invert(shape, all_runs, first, last, units, threads)
+            made = _core.invert(shape, runs.slices(first, last), first, last, units, threads)
             entries.write(made[0])
             ends.write(made[1] + np.uint64(written))
             lists.write(made[2])
             written += len(made[0])
             units += len(made[2]) // _core.LIST_UNIT
-            runs.release()
             advance(segment.parts * last // _core.PARTITIONS - done)
             done = segment.parts * last // _core.PARTITIONS
 

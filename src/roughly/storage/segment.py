@@ -262,6 +262,13 @@ class Segment:
         for file in list(self._files.values()):
             file.release()
 
+    def release_part(self, part: int) -> None:
+        """The same for the files of one part: for whoever goes through them all, one by one."""
+        for kind in set(_KIND.values()):
+            file = self._files.get((kind, part))
+            if file is not None:
+                file.release()
+
     @property
     def touched_bytes(self) -> int:
         """The size of the files that were read since the last `release`."""

@@ -10,12 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from roughly import _core
 from roughly.storage.scratch import IN_MEMORY, Scratch, stretches
 
 if TYPE_CHECKING:
     from roughly.storage.collection import Stored
 
 Rows = npt.NDArray[np.int64]
+
+# Values of more parts than these are taken with no more than one part in memory at a time.
+_PARTS_AT_ONCE = 64
 
 
 class Columns:
@@ -44,7 +48,12 @@ class Columns:
         for some in np.split(rows, starts[1:]):
             number = int(some[0]) // self._segment.part_rows
             inside = pa.array(some - number * self._segment.part_rows)
-            found.append(column.chunk(number).take(inside))
+            chunk = column.chunk(number)
+            found.append(chunk.take(inside))
+            if len(starts) > _PARTS_AT_ONCE:
+                for buffer in chunk.buffers():
+                    if buffer is not None:
+                        _core.release_buffer(buffer)
         return found[0] if len(found) == 1 else pa.concat_arrays(found)
 
     def numbers(self, name: str, rows: Rows, scratch: Scratch = IN_MEMORY) -> npt.NDArray[Any]:
