@@ -305,6 +305,13 @@ def test_arrays_that_do_not_belong_together() -> None:
         _core.Masses(made, 2, 1, 1)
     made.use_frequencies([np.zeros(len(c.values), np.uint8)])
     masses = _core.Masses(made, 2, 1, 1)
+    with pytest.raises(ValueError, match="not finished"):
+        masses.find_hubs((1, 2), 0, 2, 1, np.zeros(2, np.uint32))
+    masses.finish(0, 1)
+    with pytest.raises(ValueError, match="finished"):
+        masses.add(0, 2, 1)
+    with pytest.raises(ValueError, match="visits"):
+        _core.SketchSet([(c.values, c.offsets)], 2, rows, c.size, c.level, 0, visits=rows[::-1])
     with pytest.raises(ValueError, match="ratio"):
         masses.find_hubs((0, 2), 0, 2, 1, np.zeros(2, np.uint32))
 

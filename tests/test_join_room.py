@@ -62,7 +62,7 @@ def test_sketches_by_themselves(tmp_path: Path) -> None:
 def test_few_of_many(texts: list[str], categories: int, spread: bool, rng: object) -> None:
     """Pairs and hubs are those of the documents that take part, wherever the sketches lie."""
     batch = Sketcher(w=2, select="adaptive:8").sketch_batch([*texts, *["else"] * 4 * len(texts)])
-    rows = list(range(0, len(texts)))
+    rows = list(range(len(texts)))
     if spread:
         rng.shuffle(rows)  # type: ignore[attr-defined]
     language = [n % (categories + 1) for n in range(len(batch))]

@@ -58,6 +58,24 @@ def test_what_cannot_be_mapped(tmp_path: Path) -> None:
 
 
 @needs_proc
+def test_a_part_of_a_map_is_let_go(tmp_path: Path) -> None:
+    """That part alone, in any place of it; what is in memory only is left alone."""
+    made = scratch(tmp_path / "a", 64 * MIB)
+    made[:] = 7
+    before = of_files()
+    _core.release_buffer(made[16 * MIB + 5 : 48 * MIB + 9])
+    # Where the system has large pages, those at the ends go whole.
+    assert before - 38 * MIB < of_files() < before - 30 * MIB
+    assert (made == 7).all()
+    plain = np.full(4 * MIB, 7, np.uint8)
+    _core.release_buffer(plain)
+    _core.release_buffer(plain[:0])
+    assert (plain == 7).all()
+    with pytest.raises(TypeError):
+        _core.release_buffer(3)
+
+
+@needs_proc
 def test_a_limit_holds_and_costs_nothing_of_what_was_written(tmp_path: Path) -> None:
     made = scratch(tmp_path / "a", 160 * MIB)
     numbers = made.view(np.uint64)

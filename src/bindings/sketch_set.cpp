@@ -131,9 +131,9 @@ class OwningSketchSet {
         if (visits) {
             right = visits->size() == rows.size();
             for (size_t i = 0; right && i < rows.size(); ++i)
-                right = visits->data()[i] < rows.size() &&
-                        (i == 0 || rows.data()[visits->data()[i - 1]] <
-                                       rows.data()[visits->data()[i]]);
+                right =
+                    visits->data()[i] < rows.size() &&
+                    (i == 0 || rows.data()[visits->data()[i - 1]] < rows.data()[visits->data()[i]]);
             if (!right) throw std::invalid_argument("visits: want the order of the rows");
             set_.visits = visits->data();
         } else if (!std::is_sorted(rows.data(), rows.data() + rows.size())) {
@@ -545,20 +545,21 @@ void bind_sketch_set(nb::module_& module) {
     static_assert(sizeof(Signature) == Signature::words * sizeof(uint64_t));
     nb::class_<OwningSketchSet>(module, "SketchSet",
                                 "Sketches in chunks, and those of them that take part in a join.")
-        .def(nb::init<std::vector<OwningSketchSet::Chunk>, size_t, InputArray<uint32_t>,
-                      InputArray<uint32_t>, InputArray<uint8_t>, uint64_t,
-                      std::vector<std::pair<int, int64_t>>, bool, bool,
-                      std::optional<InputArray<uint32_t>>>(),
-             "chunks"_a, "chunk_rows"_a, "rows"_a, "size"_a, "level"_a, "smallest"_a,
-             "files"_a = std::vector<std::pair<int, int64_t>>(), "words"_a = false,
-             "shingles_only"_a = false, "visits"_a = nb::none(),
-             "chunks: (values, offsets) of chunk_rows rows each; rows: those that take part, in "
-             "document order; size, level: of all rows; smallest: the K of min:K, else 0; files: "
-             "open "
-             "file, which is closed in the end, and first byte of every chunk's values; words: "
-             "whether short documents have words, which count for resemblance unless "
-             "shingles_only; visits: the documents in the order of their rows, which is found if it "
-             "is not given.")
+        .def(
+            nb::init<std::vector<OwningSketchSet::Chunk>, size_t, InputArray<uint32_t>,
+                     InputArray<uint32_t>, InputArray<uint8_t>, uint64_t,
+                     std::vector<std::pair<int, int64_t>>, bool, bool,
+                     std::optional<InputArray<uint32_t>>>(),
+            "chunks"_a, "chunk_rows"_a, "rows"_a, "size"_a, "level"_a, "smallest"_a,
+            "files"_a = std::vector<std::pair<int, int64_t>>(), "words"_a = false,
+            "shingles_only"_a = false, "visits"_a = nb::none(),
+            "chunks: (values, offsets) of chunk_rows rows each; rows: those that take part, in "
+            "document order; size, level: of all rows; smallest: the K of min:K, else 0; files: "
+            "open "
+            "file, which is closed in the end, and first byte of every chunk's values; words: "
+            "whether short documents have words, which count for resemblance unless "
+            "shingles_only; visits: the documents in the order of their rows, which is found if it "
+            "is not given.")
         .def_prop_ro("reads_files", &OwningSketchSet::reads_files,
                      "Whether single sketches are read from their files, and not used in place.")
         .def("elements", &elements, "Elements of all documents that take part.")

@@ -357,8 +357,8 @@ class LevelIndex::Lists {
         const auto first_list = static_cast<uint32_t>(lists_.size());
         const uint64_t first_entry = entries_.size();
         for (const List& list : part.lists)
-            lists_.push_back({first_entry + list.natives, first_entry + list.visitors,
-                              first_entry + list.end});
+            lists_.push_back(
+                {first_entry + list.natives, first_entry + list.visitors, first_entry + list.end});
         entries_.insert(entries_.end(), part.entries.begin(), part.entries.end());
         for (Probe& probe : part.probes) probe.list += first_list;
         part = {{}, {}, std::move(part.probes)};

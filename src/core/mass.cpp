@@ -5,6 +5,7 @@
 #include <bit>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 #include "measure.hpp"
@@ -173,8 +174,7 @@ class Masses::Heads {
 
     void finish(const SketchSet& sketches, size_t signature_bytes, size_t threads) {
         std::vector<uint32_t> documents;
-        for (const Slot& slot : slots_)
-            documents.insert(documents.end(), slot.begin(), slot.end());
+        for (const Slot& slot : slots_) documents.insert(documents.end(), slot.begin(), slot.end());
         std::sort(documents.begin(), documents.end());
         documents.erase(std::unique(documents.begin(), documents.end()), documents.end());
         for (Slot& slot : slots_)
@@ -280,6 +280,7 @@ Masses::Masses(const SketchSet& sketches, const MassRule& rule, bool by_category
 Masses::~Masses() = default;
 
 void Masses::add(size_t begin, size_t end, size_t threads) {
+    if (finished_) throw std::invalid_argument("masses: finished: nothing can be added");
     // Finding the keys takes long, and only one can add them.
     constexpr size_t block = 256;
     std::vector<std::vector<Keys>> keys((end - begin + block - 1) / block);
@@ -299,11 +300,14 @@ void Masses::add(size_t begin, size_t end, size_t threads) {
 }
 
 void Masses::finish(size_t signature_bytes, size_t threads) {
+    if (finished_) throw std::invalid_argument("masses: finished already");
     heads_->finish(sketches_, signature_bytes, threads);
+    finished_ = true;
 }
 
 void Masses::find_hubs(Ratio threshold, size_t begin, size_t end, size_t threads,
                        std::span<uint32_t> hubs) const {
+    if (!finished_) throw std::invalid_argument("masses: not finished: want all to be added");
     constexpr size_t block = 256;
     in_parallel((end - begin + block - 1) / block, threads, [&] {
         return [&, finder = HubFinder<Heads>(sketches_, threshold, rule_, *heads_, by_category_)](

@@ -70,6 +70,7 @@ class Masses {
     SketchSet sketches_;
     MassRule rule_;
     bool by_category_;
+    bool finished_ = false;
     std::unique_ptr<Heads> heads_;
 };
 

@@ -139,9 +139,9 @@ def stars(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C
 class SketchSet:
     """Sketches in chunks, and those of them that take part in a join."""
 
-    def __init__(self, chunks: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], chunk_rows: int, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], smallest: int, files: Sequence[tuple[int, int]] = [], words: bool = False, shingles_only: bool = False) -> None:
+    def __init__(self, chunks: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], chunk_rows: int, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], smallest: int, files: Sequence[tuple[int, int]] = [], words: bool = False, shingles_only: bool = False, visits: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
         """
-        chunks: (values, offsets) of chunk_rows rows each; rows: those that take part, in document order; size, level: of all rows; smallest: the K of min:K, else 0; files: open file, which is closed in the end, and first byte of every chunk's values; words: whether short documents have words, which count for resemblance unless shingles_only.
+        chunks: (values, offsets) of chunk_rows rows each; rows: those that take part, in document order; size, level: of all rows; smallest: the K of min:K, else 0; files: open file, which is closed in the end, and first byte of every chunk's values; words: whether short documents have words, which count for resemblance unless shingles_only; visits: the documents in the order of their rows, which is found if it is not given.
         """
 
     @property
@@ -169,6 +169,11 @@ class SketchSet:
     def frequent_counters(self, least_frequency: int, bits: int, begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
         """
         The counters, of 2^bits, of elements of documents from begin to end that have this frequency or a higher one, ascending.
+        """
+
+    def release(self, begin: int, end: int) -> None:
+        """
+        Takes the files in which the sketches of documents from begin to end lie, in the order of rows, out of memory, with their frequencies, if it reads files.
         """
 
     def mass_keys(self, least_frequency: int, keys: int, begin: int, end: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]]:
@@ -208,16 +213,29 @@ class FrequencyTable:
 class Masses:
     """Where very many documents all resemble one another."""
 
-    def __init__(self, sketches: SketchSet, least_frequency: int, keys: int, heads: int, signatures: bool = False) -> None: ...
+    def __init__(self, sketches: SketchSet, least_frequency: int, keys: int, heads: int, by_category: bool = True) -> None:
+        """
+        Without `by_category` the heads of a key are the first documents of all.
+        """
 
     def add(self, begin: int, end: int, threads: int) -> None:
         """
         Takes the keys of documents from begin to end; all come in their order.
         """
 
+    def finish(self, signature_bytes: int, threads: int) -> None:
+        """
+        Ends the adding. Signatures of the heads, which spare looks at their sketches, are made if so many bytes have room for them.
+        """
+
     def find_hubs(self, threshold: tuple[int, int], begin: int, end: int, threads: int, hubs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """
-        Writes their hubs, once all have been added, into an array of all documents' hubs, which are UNKNOWN_HUB before, or that of a lower threshold if it does not do here.
+        Writes their hubs, once it is finished, into an array of all documents' hubs, which are UNKNOWN_HUB before, or that of a lower threshold if it does not do here.
+        """
+
+    def heads(self) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        The heads of each key, and the keys, which ascend; those of one in document order.
         """
 
 class ListCollector:
@@ -322,6 +340,11 @@ class ResidentLimit:
 def release_pages(mapped: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
     """
     Takes an array of `map_file` out of this process's memory; it stays valid.
+    """
+
+def release_buffer(buffer: object) -> None:
+    """
+    Takes the pages that a buffer lies in out of this process's memory, if it lies in an array of `map_file` or `map_scratch`; nothing is done to any other.
     """
 
 def in_huge_pages(words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:

@@ -177,9 +177,11 @@ class FrozenJoin(Join):
             marks = _core.map_scratch(file.fileno(), total)
         begin = 0
         for values, _ in self._sketches.chunks:
-            marks[begin : begin + len(values)] = frequent.marks(values)
+            own = marks[begin : begin + len(values)]
+            own[:] = frequent.marks(values)
             begin += len(values)
-            self._sketches.release()
+            _core.release_buffer(values)
+            _core.release_buffer(own)
         return marks
 
 

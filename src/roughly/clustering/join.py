@@ -31,6 +31,9 @@ Hubs = npt.NDArray[np.uint32]  # NO_HUB where a document has none
 
 _Entries = npt.NDArray[np.uint64]  # a posting is a row of two: key; document and position
 _Ends = npt.NDArray[np.uint64]  # where each bucket of a run ends
+# Categories, simhashes, distance, ratio of sizes; see src/core/sketch_set.hpp.
+_Column = npt.NDArray[np.uint64] | None
+_Condition = tuple[_Column, _Column, int, tuple[int, int]]
 _ENTRY_BYTES = 16
 _SIGNATURE_BYTES = 8 * _core.SIGNATURE_WORDS
 
@@ -63,7 +66,7 @@ class Budget:
     @classmethod
     def of_memory(cls, memory_bytes: int) -> Budget:
         """Shares of the memory that a run may use."""
-        return cls(memory_bytes // 3, memory_bytes // 10, memory_bytes // 8)
+        return cls(memory_bytes // 3, memory_bytes // 12, memory_bytes // 8)
 
 
 class Join:
@@ -89,7 +92,7 @@ class Join:
         attributes: Attributes | None = None,
     ) -> None:
         self._given_rows = rows
-        condition = None
+        condition: _Condition | None = None
         if attributes is not None:
             condition = attributes.plain()
         elif category is not None:
@@ -97,8 +100,8 @@ class Join:
         if _are_few(sketches, rows, budget):
             # By themselves: in place they would have a page of a file each.
             if condition is not None:
-                some = (None if column is None else column[rows] for column in condition[:2])
-                condition = (*some, *condition[2:])
+                categories, simhashes, distance, ratio = condition
+                condition = _taken(categories, rows), _taken(simhashes, rows), distance, ratio
             sketches, rows = sketches.of_rows(rows), np.arange(len(rows), dtype=np.uint32)
         self._sketches = sketches
         self._rows = rows
@@ -291,7 +294,8 @@ class Join:
                     done = (number * documents + end) // len(parts)
                     advance(done - told)
                     told = done
-                del index  # Before the next one is made.
+                del index
+                give_back_memory()  # Before the next one is made.
 
     @property
     def _has_room_for_signatures(self) -> bool:
@@ -364,6 +368,10 @@ def _are_few(sketches: Sketches, rows: Rows, budget: Budget) -> bool:
     if 4 * len(rows) > len(sketches) or 8 * len(rows) > most:
         return False
     return sketches.bytes_of(rows) <= most
+
+
+def _taken(column: _Column, rows: Rows) -> _Column:
+    return None if column is None else column[rows]
 
 
 def levels_of(sketches: Sketches, rows: Rows) -> list[int]:
