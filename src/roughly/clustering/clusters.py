@@ -489,7 +489,8 @@ class Clusters:
     def _set(self) -> _core.SketchSet:
         """The sketches of the representatives."""
         rows = self._scratch.take(self.outcome.order, self._representatives)
-        return self.outcome.sketches(self.segment, self._scratch).taking_part(rows)
+        sketches = self.outcome.sketches(self.segment, self._scratch)
+        return sketches.taking_part(rows, scratch=self._scratch)
 
     def _strong_links(self) -> Iterator[PairTable]:
         """The links of both forests that reach their thresholds, in tables."""

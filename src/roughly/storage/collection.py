@@ -341,6 +341,9 @@ class Collection:
         return 0 if part == self.parts - 1 else self.part_rows - (end - begin)
 
     def _whole(self, name: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        if len(self.segments) == 1:
+            own: npt.NDArray[Any] = getattr(self.segments[0], name)
+            return own  # one array for both
         found = np.zeros(len(self), dtype)
         for number, segment in enumerate(self.segments):
             begin = self.first_row(number)
