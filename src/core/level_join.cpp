@@ -1,6 +1,7 @@
 #include "level_join.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <limits>
 #include <utility>
@@ -187,8 +188,9 @@ class MetDocuments {
 template <typename Lists>
 class Prober {
    public:
-    Prober(const LevelJoin& join, const Lists& lists, std::span<const uint32_t> groups)
-        : join_(join), lists_(lists), groups_(groups) {}
+    Prober(const LevelJoin& join, const Lists& lists, std::span<const uint32_t> groups,
+           const Leaders& leaders)
+        : join_(join), lists_(lists), groups_(groups), leaders_(leaders) {}
 
     void probe(uint32_t document, std::vector<Pair>& out) {
         const auto probes = lists_.probes(document);
@@ -198,6 +200,7 @@ class Prober {
         group_ = groups_.empty() ? no_hub : groups_[document];
         elements_ = {};
         met_.clear();
+        put_off_.clear();
         if (!join_.rule.enough(join_.sketches, document, count_)) return;
         const bool native = join_.sketches.level_of(document) == join_.level;
         for (size_t i = 0; i < probes.size(); ++i) {
@@ -211,6 +214,8 @@ class Prober {
             scan(lists_.natives(probe.list), out);
             if (native) scan(lists_.visitors(probe.list), out);
         }
+        for (const Entry& entry : put_off_)
+            if (!led(document_)) verify(entry, out);
     }
 
    private:
@@ -249,6 +254,8 @@ class Prober {
         // Of two with equally many elements the one that is later in document order probes.
         if (entry.count == count_ && other >= document_) return;
         if (group_ != no_hub && group_ == entry.group) return;
+        const bool other_led = led(other);
+        if (other_led && led(document_)) return;
         if (!met_.add(other)) return;
         if (!join_.sketches.comparable(document_, other)) return;
         if (!join_.signatures.empty()) {
@@ -256,10 +263,15 @@ class Prober {
             const size_t most = own.most_common(join_.signatures[other], count_, entry.count);
             if (!join_.rule.suffices(most, count_, entry.count)) return;
         }
-        verify(other, join_.rule.needed(count_, entry.count), out);
+        // By then this document may have a leader.
+        if (other_led)
+            put_off_.push_back(entry);
+        else
+            verify(entry, out);
     }
 
-    void verify(uint32_t other, size_t needed, std::vector<Pair>& out) {
+    void verify(const Entry& entry, std::vector<Pair>& out) {
+        const uint32_t other = entry.document;
         if (!join_.hubs.empty() &&
             (join_.hubs[document_] == other || join_.hubs[other] == document_))
             return;
@@ -268,11 +280,21 @@ class Prober {
             table_.assign(elements_);
         }
         const Elements others = at_level(join_.sketches, other, join_.level, other_place_);
+        const size_t needed = join_.rule.needed(count_, entry.count);
         const size_t common = table_.count_common(others, needed);
         if (common < needed) return;
         Pair pair{std::min(document_, other), std::max(document_, other), 0, 0};
         measure(join_.sketches, join_.rule.measure, elements_, others, common, pair);
-        if (reaches(pair, join_.rule.floor) && is_here(others)) out.push_back(pair);
+        if (!reaches(pair, join_.rule.floor)) return;
+        if (is_here(others)) out.push_back(pair);
+        const bool leads = join_.rule.measure == Measure::resemblance && !leaders_.of.empty();
+        if (leads && reaches(pair, leaders_.surely) && !led(pair.a))
+            std::atomic_ref(leaders_.of[pair.b]).store(pair.a, std::memory_order_relaxed);
+    }
+
+    bool led(uint32_t document) const {
+        return !leaders_.of.empty() &&
+               std::atomic_ref(leaders_.of[document]).load(std::memory_order_relaxed) != no_hub;
     }
 
     // Whether the first element that both have belongs to the buckets that are joined.
@@ -298,7 +320,9 @@ class Prober {
     const LevelJoin& join_;
     const Lists& lists_;
     std::span<const uint32_t> groups_;
+    Leaders leaders_;
     MetDocuments met_;
+    std::vector<Entry> put_off_;
     Place own_place_{1}, other_place_;
     // of the probing document
     uint32_t document_ = 0;
@@ -398,11 +422,12 @@ LevelIndex::LevelIndex(const LevelJoin& join, std::span<const PostingRun> runs, 
 
 LevelIndex::~LevelIndex() = default;
 
-std::vector<Pair> LevelIndex::probe(size_t begin, size_t end, size_t threads) const {
+std::vector<Pair> LevelIndex::probe(size_t begin, size_t end, size_t threads,
+                                    Leaders leaders) const {
     constexpr size_t block = 256;
     std::vector<std::vector<Pair>> found((end - begin + block - 1) / block);
     in_parallel(found.size(), threads, [&] {
-        return [&, prober = Prober<Lists>(join_, *lists_, groups_)](size_t part) mutable {
+        return [&, prober = Prober<Lists>(join_, *lists_, groups_, leaders)](size_t part) mutable {
             const size_t first = begin + part * block;
             for (size_t i = first; i < std::min(end, first + block); ++i)
                 prober.probe(static_cast<uint32_t>(join_.sketches.visit(i)), found[part]);
