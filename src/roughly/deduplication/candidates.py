@@ -50,9 +50,6 @@ Rows32 = npt.NDArray[np.uint32]
 # them has some pairs more, which cost less than to look at further heads.
 MASS = MassRule(keys=4, heads=2)
 
-# The coarsest that there may be: it asks for most.
-_ANY_LEVEL = 63
-
 # Groups whose documents have no pairs with each other.
 _IDLE, _PINNED = 0, 1
 
@@ -108,7 +105,7 @@ class CandidateFinder:
         self._pairs = 0
         self._memory_bytes = memory_bytes
         self._whole = self._whole_sketches()
-        self._hubs = self._join.hubs(rule.surely_at(_ANY_LEVEL, pool.parameters), MASS)
+        self._hubs = self._join.hubs(rule.threshold, MASS)
         if rule.condition.filters:
             self._choose_comparable_hubs()
         # Whose pairs with each other are left out, before they are looked for.
