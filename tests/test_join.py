@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roughly import Sketcher, _core
-from roughly.clustering.join import Budget, Join, MassRule
+from roughly.clustering.join import Budget, Join, Leaders, MassRule
 from roughly.clustering.sketches import Sketches
 from roughly.documents import open_documents
 from roughly.sketch import SketchBatch
@@ -401,6 +401,52 @@ def test_groups_and_partners(
         if (a in some and (b in some or marked[b])) or (b in some and marked[a])
     ]
     assert sorted(map(tuple, partners.tolist())) == wanted
+
+
+@given(
+    corpora(),
+    st.sampled_from(SELECTIONS),
+    st.sampled_from([Fraction(1, 5), Fraction(1, 2)]),
+    st.sampled_from([Fraction(1, 2), Fraction(4, 5), Fraction(1)]),
+    st.sampled_from([SMALL, LARGE]),
+    st.integers(1, 3),
+    st.data(),
+)
+def test_only_pairs_of_two_that_are_led_are_left_out(
+    texts: list[str],
+    select: str,
+    floor: Fraction,
+    surely: Fraction,
+    budget: Budget,
+    threads: int,
+    data: st.DataObject,
+) -> None:
+    batch = Sketcher(w=2, select=select).sketch_batch(texts)
+    rows = list(range(len(texts)))
+    every = every_pair(batch, "resemblance", floor, rows)
+    join = Join(Sketches.of_batch(batch), np.array(rows, np.uint32), threads=threads, budget=budget)
+    led_before = data.draw(st.lists(st.sampled_from(rows[1:]), unique=True)) if rows[1:] else []
+    leaders = np.full(len(rows), _core.NO_HUB, np.uint32)
+    leaders[led_before] = 0
+    found = [
+        tuple(row)
+        for level in join.levels
+        for table in join.pairs(
+            "resemblance", floor, level, leaders=Leaders(leaders, max(surely, floor))
+        )
+        for row in table.tolist()
+    ]
+    assert len(set(found)) == len(found)
+    assert set(found) <= set(every)
+    led = [leader != _core.NO_HUB for leader in leaders.tolist()]
+    missing = set(every) - set(found)
+    assert all(led[a] and led[b] for a, b, *_ in missing)
+    # Who was led in the course of it resembles his leader; and whoever resembles one that never
+    # was led is led.
+    sure = {(a, b) for a, b, common, sampled in every if common >= max(surely, floor) * sampled}
+    new = [b for b in rows if led[b] and b not in led_before]
+    assert all((int(leaders[b]), b) in sure for b in new)
+    assert all(led[b] for a, b in sure if not led[a])
 
 
 @pytest.mark.parametrize("measure", ["resemblance", "containment"])

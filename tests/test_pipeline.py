@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Generator, Iterator
 
 import pytest
 
-from roughly.pipeline import read_ahead, share
+from roughly.pipeline import in_turns, read_ahead, share
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -57,3 +58,65 @@ def test_an_error_of_the_making_is_raised() -> None:
 
 def test_reading_ahead_keeps_the_order() -> None:
     assert list(read_ahead(range(50), 1)) == list(range(50))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_turns_keep_the_order(workers: int) -> None:
+    def work(item: int) -> int:
+        time.sleep(0.001 * (item % 3))  # later ones are often done before
+        return item * item
+
+    assert list(in_turns(iter(range(60)), work, workers)) == [i * i for i in range(60)]
+    assert list(in_turns(iter(()), work, workers)) == []
+
+
+def test_turns_are_taken_at_the_same_time() -> None:
+    both = threading.Barrier(2, timeout=30)
+
+    def work(item: int) -> int:
+        both.wait()
+        return item
+
+    assert list(in_turns(range(4), work, 2)) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_errors_come_where_the_result_would_have(workers: int) -> None:
+    def work(item: int) -> int:
+        if item == 5:
+            raise StopIteration  # any error of the work is one, this one too
+        return item
+
+    found = []
+    with pytest.raises((StopIteration, RuntimeError)):
+        for result in in_turns(range(1000), work, workers):
+            found.append(result)  # what came before the error counts
+    assert found == [0, 1, 2, 3, 4]
+
+    def items() -> Iterator[int]:
+        yield from range(3)
+        raise OSError("gone")
+
+    found = []
+    with pytest.raises(OSError, match="gone"):
+        for result in in_turns(items(), lambda item: item, workers):
+            found.append(result)
+    assert found == [0, 1, 2]
+
+
+def test_whoever_stops_early_stops_the_workers() -> None:
+    made: list[int] = []
+
+    def items() -> Iterator[int]:
+        for item in range(1000):
+            made.append(item)
+            yield item
+
+    turns = in_turns(items(), lambda item: item, 2)
+    assert next(turns) == 0
+    assert isinstance(turns, Generator)
+    turns.close()
+    before = len(made)
+    assert before < 10
+    assert not [t for t in threading.enumerate() if t.name == "roughly-turn"]
+    assert len(made) == before

@@ -397,13 +397,17 @@ class OwningLevelIndex {
         index_ = std::make_unique<LevelIndex>(join, views, threads);
     }
 
-    auto probe(size_t begin, size_t end, size_t threads) const {
+    auto probe(size_t begin, size_t end, size_t threads, OutputArray<uint32_t> leaders,
+               Fraction surely) const {
         if (begin > end || end > sketches_.count)
             throw std::invalid_argument("probe: want a range of the set's documents");
+        if (leaders.size() != 0 && leaders.size() != sketches_.count)
+            throw std::invalid_argument("leaders: want one for each document");
+        const Leaders led{{leaders.data(), leaders.size()}, ratio_argument(surely)};
         std::vector<Pair> pairs;
         {
             nb::gil_scoped_release release;
-            pairs = index_->probe(begin, end, threads);
+            pairs = index_->probe(begin, end, threads, led);
         }
         return to_table<uint32_t, 4>(std::move(pairs));
     }
@@ -665,8 +669,11 @@ void bind_sketch_set(nb::module_& module) {
              nb::keep_alive<1, 2>(), "sketches"_a, "measure"_a, "floor"_a, "level"_a, "runs"_a,
              "counts"_a, "signatures"_a, "hubs"_a, "groups"_a, "least_contained"_a,
              "first_bucket"_a, "last_bucket"_a, "threads"_a)
-        .def("probe", &OwningLevelIndex::probe, "begin"_a, "end"_a, "threads"_a,
-             "Pairs found by documents from begin to end: a, b, common, sampled.");
+        .def("probe", &OwningLevelIndex::probe, "begin"_a, "end"_a, "threads"_a, "leaders"_a,
+             "surely"_a,
+             "Pairs found by documents from begin to end: a, b, common, sampled. With `leaders`, "
+             "one of each document or NO_HUB, those of two that have one may be left out, and who "
+             "reaches `surely` with an earlier one that has none gets it.");
     nb::class_<OwningPartnerFinder>(
         module, "PartnerFinder",
         "Pairs of some documents with each other and with marked ones that reach a floor.")

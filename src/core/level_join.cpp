@@ -1,6 +1,7 @@
 #include "level_join.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <limits>
 #include <utility>
@@ -199,7 +200,8 @@ class MetDocuments {
 template <typename Lists>
 class Prober {
    public:
-    Prober(const LevelJoin& join, const Lists& lists) : join_(join), lists_(lists) {}
+    Prober(const LevelJoin& join, const Lists& lists, const Leaders& leaders)
+        : join_(join), lists_(lists), leaders_(leaders) {}
 
     // The document that is the n-th of those that probe.
     void probe(size_t n, std::vector<Pair>& out) {
@@ -210,6 +212,7 @@ class Prober {
         group_ = probing.group;
         elements_ = {};
         met_.clear();
+        put_off_.clear();
         if (!join_.rule.enough(join_.sketches, document_, count_)) return;
         const bool native = probing.native;
         for (size_t i = 0; i < probes.size(); ++i) {
@@ -223,6 +226,8 @@ class Prober {
             scan(lists_.natives(probe.list), out);
             if (native) scan(lists_.visitors(probe.list), out);
         }
+        for (const Entry& entry : put_off_)
+            if (!led(document_)) verify(entry, out);
     }
 
    private:
@@ -261,6 +266,8 @@ class Prober {
         // Of two with equally many elements the one that is later in document order probes.
         if (entry.count == count_ && other >= document_) return;
         if (group_ != no_hub && group_ == entry.group) return;
+        const bool other_led = led(other);
+        if (other_led && led(document_)) return;
         if (!met_.add(other)) return;
         if (!join_.sketches.comparable(document_, other)) return;
         if (!join_.signatures.empty()) {
@@ -268,27 +275,43 @@ class Prober {
             const size_t most = own.most_common(join_.signatures[other], count_, entry.count);
             if (!join_.rule.suffices(most, count_, entry.count)) return;
         }
-        verify(other, join_.rule.needed(count_, entry.count), out);
+        // By then this document may have a leader.
+        if (other_led)
+            put_off_.push_back(entry);
+        else
+            verify(entry, out);
     }
 
-    void verify(uint32_t other, size_t needed, std::vector<Pair>& out) {
+    void verify(const Entry& entry, std::vector<Pair>& out) {
+        const uint32_t other = entry.document;
         if (!elements_.data()) {
             elements_ = at_level_in_place(join_.sketches, document_, join_.level, own_place_);
             table_.assign(elements_);
         }
         const Elements others = at_level(join_.sketches, other, join_.level, other_place_);
+        const size_t needed = join_.rule.needed(count_, entry.count);
         const size_t common = table_.count_common(others, needed);
         if (common < needed) return;
         Pair pair{std::min(document_, other), std::max(document_, other), 0, 0};
         measure(join_.sketches, join_.rule.measure, elements_, others, common, pair);
-        if (reaches(pair, join_.rule.floor) && is_here(others) && !is_with_hub(other))
-            out.push_back(pair);
+        if (!reaches(pair, join_.rule.floor)) return;
+        const bool leads = join_.rule.measure == Measure::resemblance && !leaders_.of.empty();
+        const bool here = is_here(others);
+        if ((!here && !leads) || is_with_hub(other)) return;
+        if (here) out.push_back(pair);
+        if (leads && reaches(pair, leaders_.surely) && !led(pair.a))
+            std::atomic_ref(leaders_.of[pair.b]).store(pair.a, std::memory_order_relaxed);
     }
 
     // Whether one is the other's hub.
     bool is_with_hub(uint32_t other) const {
         return !join_.hubs.empty() &&
                (join_.hubs[document_] == other || join_.hubs[other] == document_);
+    }
+
+    bool led(uint32_t document) const {
+        return !leaders_.of.empty() &&
+               std::atomic_ref(leaders_.of[document]).load(std::memory_order_relaxed) != no_hub;
     }
 
     // Whether the first element that both have belongs to the buckets that are joined.
@@ -313,7 +336,9 @@ class Prober {
 
     const LevelJoin& join_;
     const Lists& lists_;
+    Leaders leaders_;
     MetDocuments met_;
+    std::vector<Entry> put_off_;
     std::vector<uint64_t> own_place_;
     Place other_place_;
     // of the probing document
@@ -490,12 +515,13 @@ LevelIndex::LevelIndex(const LevelJoin& join, std::span<const PostingRun> runs, 
 
 LevelIndex::~LevelIndex() = default;
 
-std::vector<Pair> LevelIndex::probe(size_t begin, size_t end, size_t threads) const {
+std::vector<Pair> LevelIndex::probe(size_t begin, size_t end, size_t threads,
+                                    Leaders leaders) const {
     constexpr size_t block = 256;
     const auto [first, last] = lists_->range(begin, end);
     std::vector<std::vector<Pair>> found((last - first + block - 1) / block);
     in_parallel(found.size(), threads, [&, from = first, to = last] {
-        return [&, from, to, prober = Prober<Lists>(join_, *lists_)](size_t part) mutable {
+        return [&, from, to, prober = Prober<Lists>(join_, *lists_, leaders)](size_t part) mutable {
             const size_t own = from + part * block;
             for (size_t n = own; n < std::min(to, own + block); ++n) prober.probe(n, found[part]);
         };

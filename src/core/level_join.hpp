@@ -37,6 +37,16 @@ struct LevelJoin {
     size_t last_bucket;
 };
 
+// Documents that seem to be near duplicates of an earlier one, their leader, which itself has none:
+// where only those without a leader matter, pairs of two that have one need not be found. Whoever
+// reaches `surely` with an earlier document that has none gets it for a leader while pairs are
+// found. Which it is, and who has got one before his other pairs are looked at, is a matter of
+// chance where several threads work.
+struct Leaders {
+    std::span<uint32_t> of;  // a document each, or no_hub; empty: every pair is wanted
+    Ratio surely{1, 1};
+};
+
 // The postings by key, ready to be probed. What `join` names must outlive it.
 class LevelIndex {
    public:
@@ -44,8 +54,9 @@ class LevelIndex {
     ~LevelIndex();
 
     // The pairs in which a document from `begin` to `end` is the prober, ascending by (a, b). Left
-    // out are pairs of documents of the same group (no_hub is none), and of one with its hub.
-    std::vector<Pair> probe(size_t begin, size_t end, size_t threads) const;
+    // out are pairs of documents of the same group (no_hub is none), and of one with its hub, and
+    // any of two documents that have leaders.
+    std::vector<Pair> probe(size_t begin, size_t end, size_t threads, Leaders leaders = {}) const;
 
    private:
     class Lists;

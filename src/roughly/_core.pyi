@@ -256,8 +256,10 @@ class LevelIndex:
 
     def __init__(self, sketches: SketchSet, measure: str, floor: tuple[int, int], level: int, runs: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], signatures: Annotated[NDArray[numpy.uint64], dict(shape=(None, 8), order='C', device='cpu', writable=False)], hubs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], least_contained: int, first_bucket: int, last_bucket: int, threads: int) -> None: ...
 
-    def probe(self, begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
-        """Pairs found by documents from begin to end: a, b, common, sampled."""
+    def probe(self, begin: int, end: int, threads: int, leaders: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], surely: tuple[int, int]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
+        """
+        Pairs found by documents from begin to end: a, b, common, sampled. With `leaders`, one of each document or NO_HUB, those of two that have one may be left out, and who reaches `surely` with an earlier one that has none gets it.
+        """
 
 class PartnerFinder:
     """

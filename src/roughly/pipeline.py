@@ -13,6 +13,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from roughly.parameters import threads_or_all
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -20,9 +22,16 @@ if TYPE_CHECKING:
     from roughly.sketcher import Sketcher
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# A result to come, or the error instead of it; this one behind the last.
+_Promised = queue.SimpleQueue[tuple[Result | None, BaseException | None]]
+_NONE_LEFT = Exception()
 
 # Enough that neither side waits for the other's odd moment; each is a batch of some megabytes.
 READ_AHEAD = 2
+# Batches that are sketched at the same time; more threads than that share a batch.
+_WORKERS = 4
 
 
 def read_ahead(items: Iterable[Item], ahead: int = READ_AHEAD) -> Iterator[Item]:
@@ -91,6 +100,62 @@ def share(items: Iterable[Item], work: Callable[[Item], None], workers: int) -> 
         raise errors[0]
 
 
+def in_turns(
+    items: Iterable[Item], work: Callable[[Item], Result], workers: int
+) -> Iterator[Result]:
+    """What the work makes of every item, in their order, of so many at a time. Whoever is free
+    makes the next item and works on it; as many results as there are workers may wait."""
+    waiting = iter(items)
+    lock = threading.Lock()
+    stopped = threading.Event()
+    made: queue.Queue[_Promised[Result]] = queue.Queue(workers)
+
+    def put(promised: _Promised[Result]) -> None:
+        while not stopped.is_set():
+            try:
+                return made.put(promised, timeout=0.1)
+            except queue.Full:
+                continue
+
+    def take() -> None:
+        while True:
+            promised: _Promised[Result] = queue.SimpleQueue()
+            try:
+                with lock:
+                    if stopped.is_set():
+                        return
+                    put(promised)
+                    try:
+                        item = next(waiting)
+                    except StopIteration:
+                        stopped.set()
+                        return promised.put((None, _NONE_LEFT))
+                promised.put((work(item), None))
+                del item
+            except BaseException as error:
+                stopped.set()
+                return promised.put((None, error))
+
+    threads = [
+        threading.Thread(target=take, name="roughly-turn", daemon=True) for _ in range(workers)
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        while True:
+            result, error = made.get().get()
+            if error is _NONE_LEFT:
+                return
+            if error is not None:
+                raise error
+            yield result  # type: ignore[misc]  # a result that is None is the caller's
+            del result
+    finally:
+        stopped.set()
+        for thread in threads:
+            thread.join()
+
+
 class Simhashing(Protocol):
     """What gives simhashes; `Simhasher.simhash_documents`, which is of a higher layer, is one."""
 
@@ -104,12 +169,17 @@ def sketched(
     simhashing: Simhashing | None = None,
 ) -> Iterator[tuple[pa.RecordBatch, _core.SketchColumns]]:
     """Every batch of documents with its sketches, and with simhashes as one more column if these
-    are wanted; the next batches are read meanwhile."""
-    for batch in read_ahead(documents):
+    are wanted. A batch stays with the thread that has read it, whose cache it is in."""
+    threads = threads_or_all(threads)
+    workers = min(threads, _WORKERS)
+
+    def work(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, _core.SketchColumns]:
         if simhashing is not None:
-            simhashes = simhashing(batch, threads).to_arrow()
+            simhashes = simhashing(batch, threads // workers).to_arrow()
             batch = batch.append_column("simhash", simhashes)
-        yield batch, sketcher.sketch_documents(batch, threads).columns
+        return batch, sketcher.sketch_documents(batch, threads // workers).columns
+
+    return in_turns(documents, work, workers)
 
 
 def give_back_memory() -> None:

@@ -12,6 +12,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, NoReturn, TextIO
 
 from roughly import _core
@@ -20,6 +21,9 @@ from roughly.documents.file import printable
 from roughly.errors import ParameterError, RoughlyError
 
 DONE, ERROR, INTERRUPTED = 0, 2, 130
+
+# numpy comes with threads for linear algebra, which nothing here uses; they would spin for a while.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -83,28 +87,30 @@ class _Version(argparse.Action):
         parser.exit(DONE)
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of every command."""
-    from roughly.cli import (
-        add,
-        changes,
-        cluster,
-        collapse,
-        compact,
-        compare,
-        dedup,
-        demo,
-        find,
-        hamming,
-        info,
-        lost,
-        remove,
-        serve,
-        simhash,
-        tune,
-        verify,
-    )
+# In the order in which help lists them.
+_COMMANDS = (
+    "cluster",
+    "find",
+    "add",
+    "remove",
+    "compact",
+    "info",
+    "verify",
+    "lost",
+    "changes",
+    "collapse",
+    "serve",
+    "compare",
+    "dedup",
+    "tune",
+    "demo",
+    "simhash",
+    "hamming",
+)
 
+
+def make_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """The parser of every command, or of one that is there: the others need not be loaded."""
     parser = _Parser(
         prog="roughly",
         description="Finds documents that are roughly the same, or roughly contained in one "
@@ -114,9 +120,8 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
-    corpora = cluster, find, add, remove, compact, info, verify, lost, changes, collapse
-    for command in (*corpora, serve, compare, dedup, tune, demo, simhash, hamming):
-        command.add_parser(commands)
+    for name in [command] if command in _COMMANDS else _COMMANDS:
+        import_module(f"roughly.cli.{name}").add_parser(commands)
     return parser
 
 
@@ -158,7 +163,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    parser = make_parser()
+    words = sys.argv[1:] if argv is None else argv
+    parser = make_parser(words[0] if words else None)
     try:
         arguments = parser.parse_args(argv)
     except SystemExit as end:  # --help, --version, or a mistake that was told

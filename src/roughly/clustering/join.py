@@ -55,6 +55,14 @@ class MassRule(NamedTuple):
     heads: int = 4
 
 
+class Leaders(NamedTuple):
+    """Where pairs of two documents that each have a leader are not wanted: who has which, NO_HUB
+    for none. Whoever surely resembles an earlier one without gets it while pairs are found."""
+
+    of: Hubs
+    surely: Fraction
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """Bytes that a join may take for a while."""
@@ -224,11 +232,12 @@ class Join:
         hubs: Hubs = NO_HUBS,
         advance: Callable[[int], None] = lambda n: None,
         groups: Hubs = NO_HUBS,
+        leaders: Leaders | None = None,
     ) -> Iterator[PairTable]:
         """Every pair that meets at this level and reaches the floor, once, in tables, except those
         of documents with the same hub and of one with its hub, or those of documents of the same
-        group (a number, NO_HUB for none), if groups are given instead. `advance` is told of
-        documents done; each comes by twice."""
+        group (a number, NO_HUB for none), if groups are given instead; and perhaps those of two
+        that have leaders. `advance` is told of documents done; each comes by twice."""
         documents = len(self)
         if level < self._bounds_level or not len(self._bounds):
             self._bounds = self._kept()
@@ -243,6 +252,7 @@ class Join:
         seen = documents if self._has_room_for_signatures else 0
         signatures = np.zeros((seen, _core.SIGNATURE_WORDS), np.uint64)
         ratio = _ratio(floor)
+        led = Leaders(NO_HUBS, Fraction(1)) if leaders is None else leaders
         with _PostingRuns(self._budget, self._scratch) as runs:
             for begin, end in steps(documents, self._step):
                 with self._clock("sort"):
@@ -287,7 +297,7 @@ class Join:
                     give_back_memory()  # What it was made of.
                 for begin, end in steps(documents, self._join_step):
                     with self._clock("pairs"):
-                        found = index.probe(begin, end, self._threads)
+                        found = index.probe(begin, end, self._threads, led.of, _ratio(led.surely))
                     self._release(begin, end)
                     if len(found):
                         yield found

@@ -7,7 +7,6 @@ reading has counted and named it, and what comes before and after it stays apart
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -20,16 +19,8 @@ if TYPE_CHECKING:
     from roughly.deduplication.removed_range import RemovedRanges
     from roughly.documents.source import Source
 
-_BLOCK_BYTES = 1 << 22
-# Other file systems, pipes, old kernels: bytes are then copied here.
-_CANNOT_COPY = (
-    errno.EBADF,
-    errno.EINVAL,
-    errno.ENOSYS,
-    errno.ENOTSUP,
-    errno.EOPNOTSUPP,
-    errno.EXDEV,
-)
+# Some kernels take three times as long for the bytes of larger writes.
+_BLOCK_BYTES = 1 << 19
 # Held back of web archives, until it is known that their members are good.
 _HELD_BLOCKS = 2
 # As many pieces as the system takes in one call.
@@ -65,8 +56,6 @@ def copy_kept(
             shutil.copyfileobj(whole, file, _BLOCK_BYTES)
         advance(source.size_bytes)
         return
-    if not source.compression and not compression and _copied(source, removed, file, advance):
-        return
     sink = _sink(source, file, compression, threads)
     last_byte, told = b"", 0
     for at, data, read in read_ahead(_blocks(source)):
@@ -83,34 +72,6 @@ def copy_kept(
             sink.add(pieces)
             last_byte = bytes(pieces[-1][-1:])
     sink.end()
-
-
-def _copied(
-    source: Source, removed: RemovedRanges, file: IO[bytes], advance: Callable[[int], None]
-) -> bool:
-    """Lets the system copy from file to file, at a third of the work; whether it can."""
-    assert source.path is not None
-    if not hasattr(os, "copy_file_range"):
-        return False
-    file.flush()
-    told = 0
-    with open(source.path, "rb", buffering=0) as whole:
-        for begin, end in removed.kept(0, os.fstat(whole.fileno()).st_size):
-            while begin < end:
-                room = min(end - begin, _BLOCK_BYTES)
-                try:
-                    done = os.copy_file_range(whole.fileno(), file.fileno(), room, begin)
-                except OSError as error:
-                    if told or error.errno not in _CANNOT_COPY:
-                        raise
-                    return False
-                if not done:
-                    return True  # the file has become shorter
-                begin += done
-                advance(begin - told)
-                told = begin
-        advance(source.size_bytes - told)
-    return True
 
 
 def _blocks(source: Source) -> Iterator[tuple[int, bytes | None, int]]:

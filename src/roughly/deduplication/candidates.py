@@ -1,12 +1,14 @@
 """Pairs of documents that may be near duplicates, by their sketches, and how much is known of them.
 
 A pair's documents are known by their position in `rows`, the documents that take part, in keep
-order. Every pair is found whose estimate reaches a floor, with one exception. Whoever seems to
-resemble an earlier one at the threshold, its hub (src/core/mass.hpp), will most likely go, and the
-pairs of two that go decide nothing: such documents are *idle*, and pairs of two idle ones are left
-out. The others are *open*. `reopen` opens idle ones that stay all the same and adds their pairs, so
-nothing is lost in the end: of two documents that stay, and of one that stays and one that goes, the
-pair has been looked at. So the work stays far below the square of a mass of alike documents.
+order. Every pair is found whose estimate reaches a floor, with one exception. Whoever surely
+resembles an earlier one at the threshold, its hub, will most likely go, and the pairs of two that
+go decide nothing: such documents are *idle*, and pairs of two idle ones may be left out. The others
+are *open*. In masses of alike documents hubs are looked for before (src/core/mass.hpp), else they
+are found with the pairs (src/core/level_join.hpp). `reopen` opens idle ones that stay all the same
+and adds their pairs, so nothing is lost in the end: of two documents that stay, and of one that
+stays and one that goes, the pair has been looked at. So the work stays far below the square of a
+family of alike documents.
 
 Pairs that do not meet the rule's condition are no pairs here.
 
@@ -18,7 +20,7 @@ others, by `widen`, so that everybody who must go does.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -28,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly import _core
-from roughly.clustering.join import Budget, Join, MassRule, Measure
+from roughly.clustering.join import Budget, Join, Leaders, MassRule, Measure
 from roughly.clustering.sketches import RESIDENT_BYTES, PairTable
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.errors import ParameterError
@@ -106,10 +108,10 @@ class CandidateFinder:
         self._hubs = self._join.hubs(rule.threshold, MASS)
         if rule.condition.filters:
             self._choose_comparable_hubs()
+        # Whose pairs with each other are left out, before they are looked for.
         self._groups: Rows32 = pool.scratch.full(len(rows), _core.NO_HUB, np.uint32)
-        for begin, end in stretches(len(rows)):
-            self._groups[begin:end][self._hubs[begin:end] != _core.NO_HUB] = _IDLE
-        self._groups[:pinned] = _PINNED
+        self._hubs[:pinned] = _core.NO_HUB
+        self._mark_idle()
         self._opened = 1  # of the idle ones with one hub, at a time
         self._thinned = np.zeros(len(rows), dtype=bool)  # pairs with pinned ones were dropped
 
@@ -142,7 +144,11 @@ class CandidateFinder:
 
     def find(self, progress: Progress = no_progress) -> Candidates:
         """All pairs but those of two idle documents, and all but the best with pinned ones."""
-        return self._known(self._joined(progress))
+        pairs = self._joined(progress)
+        self._mark_idle()
+        idle = self._groups == _IDLE
+        # Some were found before both were idle.
+        return self._known(pairs[~(idle[pairs[:, 0]] & idle[pairs[:, 1]])])
 
     def _joined(self, progress: Progress, only: npt.NDArray[np.bool_] | None = None) -> PairTable:
         """All pairs that a join finds, measured; or `only` those of some documents with pinned
@@ -156,6 +162,12 @@ class CandidateFinder:
             more = more[~np.isin(_keys(more), _keys(pairs))]
             pairs = np.concatenate((pairs, self._join.measure("resemblance", more)))
         return pairs
+
+    def _mark_idle(self) -> None:
+        """Those that have a hub by now."""
+        for begin, end in stretches(len(self._rows)):
+            self._groups[begin:end][self._hubs[begin:end] != _core.NO_HUB] = _IDLE
+        self._groups[: self._pinned] = _PINNED
 
     def reopen(self, candidates: Candidates, fate: npt.NDArray[np.uint8]) -> bool:
         """Opens idle documents that stay, some of them at a time, and adds their pairs; whether
@@ -177,7 +189,7 @@ class CandidateFinder:
             pairs = np.concatenate((pairs, self._join.measure("resemblance", more)))
         self._take_room(len(pairs), self._floor)
         candidates.add([self._known(pairs)])
-        self._groups[chosen] = _core.NO_HUB
+        self._groups[chosen] = self._hubs[chosen] = _core.NO_HUB
         return True
 
     def _first_of_hubs(self, documents: Numbers) -> Rows32:
@@ -215,8 +227,7 @@ class CandidateFinder:
         gathered = 0
         for level in self._join.levels:
             floor = self._floor_at(measure, level)
-            found = self._join.pairs(measure, floor, level, advance=advance, groups=self._groups)
-            for table in found:
+            for table in self._pairs_at(measure, floor, level, advance, only is None):
                 table = self._comparable(table)
                 if measure == "resemblance":
                     table = self._likely(table)
@@ -230,6 +241,25 @@ class CandidateFinder:
                 if only is None and gathered > max(_GATHERED_PAIRS, len(tables[0])):
                     tables, gathered = [self._thinned_out(tables)], 0
         return np.concatenate(tables) if only is not None else self._thinned_out(tables)
+
+    def _pairs_at(
+        self,
+        measure: Measure,
+        floor: Fraction,
+        level: int,
+        advance: Callable[[int], None],
+        leading: bool,
+    ) -> Iterator[PairTable]:
+        """The pairs that meet at a level. With `leading` those that turn out to have a hub become
+        idle, if a hub is reason enough to go."""
+        if leading and not self._rule.condition.filters and isinstance(self._join, Join):
+            self._mark_idle()
+            surely = self._rule.surely_at(level, self._pool.parameters)
+            leaders = Leaders(self._hubs, surely)
+            return self._join.pairs(
+                measure, floor, level, advance=advance, groups=self._groups, leaders=leaders
+            )
+        return self._join.pairs(measure, floor, level, advance=advance, groups=self._groups)
 
     def _floor_at(self, measure: Measure, level: int) -> Fraction:
         """The estimate from which on a pair that meets at a level is looked at."""

@@ -42,7 +42,8 @@ _PLACES = pa.array(["input", "corpus"])
 
 # What a JSON string cannot hold as it is.
 _SPECIAL = r'["\\\x00-\x1f]'
-_ROWS = 1 << 16
+# Some kilobytes a row while lines are put together.
+_ROWS = 1 << 13
 
 
 def schema_of(removals: Removals, corpus: Columns | None) -> pa.Schema:
@@ -55,7 +56,7 @@ def schema_of(removals: Removals, corpus: Columns | None) -> pa.Schema:
 def removal_tables(
     removals: Removals, columns: Columns, corpus: Columns | None = None
 ) -> Iterator[pa.Table]:
-    """The removals as tables of at most some ten thousand rows; `columns` are those of the
+    """The removals as tables of some thousand rows at most; `columns` are those of the
     documents, `corpus` those of what they were held against."""
     names = pa.array(KINDS)
     schema = schema_of(removals, corpus)
