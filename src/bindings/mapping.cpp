@@ -304,6 +304,15 @@ void bind_mapping(nb::module_& module) {
         },
         nb::call_guard<nb::gil_scoped_release>(),
         "Returns freed memory to the system; for the end of a phase that needed much.");
+    module.def(
+        "share_freed_memory",
+        [] {
+#ifdef __GLIBC__
+            mallopt(M_ARENA_MAX, 1);
+#endif
+        },
+        "Lets every thread have what another one has freed, before there are threads; for a "
+        "process that is one's own.");
 }
 
 }  // namespace roughly

@@ -357,6 +357,11 @@ def give_back_memory() -> None:
     Returns freed memory to the system; for the end of a phase that needed much.
     """
 
+def share_freed_memory() -> None:
+    """
+    Lets every thread have what another one has freed, before there are threads; for a process that is one's own.
+    """
+
 def greedy_decide(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], exact: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], parts: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], place: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], last: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: tuple[int, int], containment: tuple[int, int], margin: float) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
     """
     One round of the dedup rule: the fate of each document (0 undecided, 1 kept, 2 removed), and the pairs that must be counted exactly before the next round.

@@ -157,11 +157,13 @@ def run(arguments: argparse.Namespace) -> int:
             "--explain: cannot stand beside --json: both write to standard output",
             hint="leave out one of them",
         )
+    from roughly import _core
+
+    _core.share_freed_memory()
     from roughly.cli.progress import Progress
     from roughly.documents.light_arrow import leave_pandas_out
 
     leave_pandas_out()
-    from roughly import _core
     from roughly.clustering.workplace import disk_bytes
     from roughly.deduplication.against import leave_out
     from roughly.deduplication.output import plan_output

@@ -43,7 +43,7 @@ NO_PAIRS: PairTable = np.zeros((0, 4), np.uint32)
 # Documents that are compared with others, in place all over the files, before the pages of these
 # are let go.
 _PROBE_DOCUMENTS = 1 << 12
-_JOIN_DOCUMENTS = 1 << 15
+_JOIN_DOCUMENTS = 1 << 12
 
 
 class MassRule(NamedTuple):
@@ -293,7 +293,10 @@ class Join:
                         last,
                         self._threads,
                     )
-                    runs.release()
+                    if number + 1 < len(parts):
+                        runs.release()
+                    else:
+                        runs.close()
                     give_back_memory()  # What it was made of.
                 for begin, end in steps(documents, self._join_step):
                     with self._clock("pairs"):
@@ -409,11 +412,17 @@ class _PostingRuns:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Drops the postings."""
         self._held.clear()
         for file, _begin, _ends in self._written:
             file.close()
+        self._written.clear()
         if self._folder is not None:
             self._folder.cleanup()
+            self._folder = None
 
     def add(self, entries: _Entries, ends: _Ends) -> None:
         ended = ends.astype(np.int64)
