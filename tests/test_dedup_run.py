@@ -180,6 +180,36 @@ def test_damage_in_a_web_archive(tmp_path: Path) -> None:
     assert list(again) == list(result)
 
 
+def test_damage_in_a_large_record_of_a_web_archive(tmp_path: Path) -> None:
+    """Nothing of it is written, though megabytes come before the damage."""
+    large = bytearray(gzip.compress(page(2, 300_000), mtime=0))
+    assert len(page(2, 300_000)) > 4 << 20
+    at = len(large) * 97 // 100
+    large[at : at + 64] = bytes(64)
+    archive = [members([page(1)]), bytes(large), members([page(1)]), members([page(4)])]
+    (tmp_path / "a.warc.gz").write_bytes(b"".join(archive))
+    result = roughly.dedup(tmp_path / "a.warc.gz")
+    assert (result.documents, result.removed, result.skipped.count) == (3, 1, 1)
+    result.write(tmp_path / "b.warc.gz")
+    assert gzip.decompress((tmp_path / "b.warc.gz").read_bytes()) == page(1) + page(4)
+
+
+def test_the_same_goes_whatever_the_threads(tmp_path: Path) -> None:
+    """Who is idle while pairs are found is a matter of chance, who goes is not."""
+    chance = random.Random(5)
+    texts = []
+    for family in range(150):
+        base = [f"{family}w{n}" for n in range(600)]
+        for _ in range(8):
+            share = chance.choice((0.01, 0.03, 0.035))
+            texts.append(" ".join(w for w in base if chance.random() > share))
+    chance.shuffle(texts)
+    results = [roughly.dedup(texts, threads=threads) for threads in (1, 2, 8)]
+    assert results[0].removed > 300
+    for other in results[1:]:
+        assert other.removals().equals(results[0].removals())
+
+
 def test_hashes_do_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
     """Documents whose hashes all collide: each is compared with what it seems to be."""
     real = equivalence.forms_in_order

@@ -449,6 +449,31 @@ def test_only_pairs_of_two_that_are_led_are_left_out(
     assert all(led[b] for a, b in sure if not led[a])
 
 
+def test_leaders_of_many_documents_by_several_threads() -> None:
+    """Blocks of documents probe at the same time, and mark each other's."""
+    rng = np.random.default_rng(8)
+    texts = []
+    for family in range(400):
+        words = np.array([f"{family}w{n}" for n in range(40)])
+        texts += [" ".join(words[rng.random(40) > 0.08]) for _ in range(10)]
+    order = rng.permutation(len(texts)).tolist()
+    batch = Sketcher(w=1, select="all").sketch_batch([texts[n] for n in order])
+    rows = np.arange(len(texts), dtype=np.uint32)
+    join = Join(Sketches.of_batch(batch), rows, threads=8, budget=LARGE)
+    floor, surely = Fraction(7, 10), Fraction(4, 5)
+    every = {tuple(row) for table in join.pairs("resemblance", floor, 0) for row in table.tolist()}
+    sure = {(a, b) for a, b, common, sampled in every if common >= surely * sampled}
+    for _ in range(5):
+        leaders = np.full(len(rows), _core.NO_HUB, np.uint32)
+        tables = join.pairs("resemblance", floor, 0, leaders=Leaders(leaders, surely))
+        found = {tuple(row) for table in tables for row in table.tolist()}
+        led = leaders != _core.NO_HUB
+        assert found < every
+        assert all(led[a] and led[b] for a, b, *_ in every - found)
+        assert {(int(leaders[b]), b) for b in np.flatnonzero(led).tolist()} <= sure
+        assert all(led[b] for a, b in sure if not led[a])
+
+
 @pytest.mark.parametrize("measure", ["resemblance", "containment"])
 @pytest.mark.parametrize("select", ["all", "adaptive:20"])
 def test_room_on_disk(tmp_path: Path, measure: str, select: str) -> None:

@@ -492,7 +492,7 @@ LevelIndex::LevelIndex(const LevelJoin& join, std::span<const PostingRun> runs, 
     for (const PostingRun& run : runs) postings += run.ends[parts.size() - 1];
     auto lists = std::make_unique<Lists>(join_.sketches, postings);
     // Some buckets at a time: there are never many that are not in one place with the others yet.
-    const size_t step = std::max<size_t>(parts.size() / 8, 4 * threads);
+    const size_t step = std::max<size_t>({parts.size() / 8, 4 * threads, 1});
     for (size_t begin = 0; begin < parts.size(); begin += step) {
         const size_t end = std::min(parts.size(), begin + step);
         in_parallel(end - begin, threads, [&] {

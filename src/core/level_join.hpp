@@ -37,10 +37,10 @@ struct LevelJoin {
     size_t last_bucket;
 };
 
-// Documents that seem to be near duplicates of an earlier one, their leader, which itself has none:
-// where only those without a leader matter, pairs of two that have one need not be found. Whoever
-// reaches `surely` with an earlier document that has none gets it for a leader while pairs are
-// found. Which it is, and who has got one before his other pairs are looked at, is a matter of
+// Documents that seem to be near duplicates of an earlier one, their leader. Pairs of two that have
+// one may be left out: the caller looks at those of a document that turns out to matter for all
+// that. Whoever reaches `surely` with an earlier document that has none at that moment gets it for
+// a leader while pairs are found. Which it is, and which pairs are found before, is a matter of
 // chance where several threads work.
 struct Leaders {
     std::span<uint32_t> of;  // a document each, or no_hub; empty: every pair is wanted
@@ -55,7 +55,7 @@ class LevelIndex {
 
     // The pairs in which a document from `begin` to `end` is the prober, ascending by (a, b). Left
     // out are pairs of documents of the same group (no_hub is none), and of one with its hub, and
-    // any of two documents that have leaders.
+    // perhaps of two documents that have leaders.
     std::vector<Pair> probe(size_t begin, size_t end, size_t threads, Leaders leaders = {}) const;
 
    private:

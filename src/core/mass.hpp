@@ -55,7 +55,7 @@ class Masses {
 
     // When all have been added: by key, then in document order.
     struct KeyHead {
-        uint64_t key;  // an element
+        uint64_t key;  // an element, in its category where these count
         uint32_t document;
     };
     std::vector<KeyHead> heads() const;

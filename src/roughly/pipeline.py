@@ -122,9 +122,9 @@ def in_turns(
             promised: _Promised[Result] = queue.SimpleQueue()
             try:
                 with lock:
+                    put(promised)
                     if stopped.is_set():
                         return
-                    put(promised)
                     try:
                         item = next(waiting)
                     except StopIteration:
@@ -139,9 +139,9 @@ def in_turns(
     threads = [
         threading.Thread(target=take, name="roughly-turn", daemon=True) for _ in range(workers)
     ]
-    for thread in threads:
-        thread.start()
     try:
+        for thread in threads:
+            thread.start()
         while True:
             result, error = made.get().get()
             if error is _NONE_LEFT:
@@ -153,7 +153,8 @@ def in_turns(
     finally:
         stopped.set()
         for thread in threads:
-            thread.join()
+            if thread.ident is not None:
+                thread.join()
 
 
 class Simhashing(Protocol):
@@ -172,12 +173,19 @@ def sketched(
     are wanted. A batch stays with the thread that has read it, whose cache it is in."""
     threads = threads_or_all(threads)
     workers = min(threads, _WORKERS)
+    shares: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for worker in range(workers):
+        shares.put((threads + worker) // workers)
 
     def work(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, _core.SketchColumns]:
-        if simhashing is not None:
-            simhashes = simhashing(batch, threads // workers).to_arrow()
-            batch = batch.append_column("simhash", simhashes)
-        return batch, sketcher.sketch_documents(batch, threads // workers).columns
+        share = shares.get()
+        try:
+            if simhashing is not None:
+                simhashes = simhashing(batch, share).to_arrow()
+                batch = batch.append_column("simhash", simhashes)
+            return batch, sketcher.sketch_documents(batch, share).columns
+        finally:
+            shares.put(share)
 
     return in_turns(documents, work, workers)
 

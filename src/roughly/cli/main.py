@@ -22,9 +22,6 @@ from roughly.errors import ParameterError, RoughlyError
 
 DONE, ERROR, INTERRUPTED = 0, 2, 130
 
-# numpy comes with threads for linear algebra, which nothing here uses; they would spin for a while.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 
 class _Parser(argparse.ArgumentParser):
     """Takes options before, between and behind the other arguments, and says what is wrong in the
@@ -127,6 +124,9 @@ def make_parser(command: str | None = None) -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; the exit status."""
+    # numpy comes with threads for linear algebra, of which there is next to none here; they would
+    # spin for a while.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Streams that were closed before the start: what is written to the first must fail as on a full
     # disk (hence opened for reading), what is said on the second is lost.
     if sys.stdout is None:

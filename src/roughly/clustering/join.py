@@ -43,7 +43,6 @@ NO_PAIRS: PairTable = np.zeros((0, 4), np.uint32)
 # Documents that are compared with others, in place all over the files, before the pages of these
 # are let go.
 _PROBE_DOCUMENTS = 1 << 12
-_JOIN_DOCUMENTS = 1 << 12
 
 
 class MassRule(NamedTuple):
@@ -68,7 +67,7 @@ class Budget:
     """Bytes that a join may take for a while."""
 
     table: int  # counters of frequencies, then signatures of heads: before there are postings
-    postings: int  # postings that are joined together; three times that while they are
+    postings: int  # postings that are joined together; up to six times that while they are
     resident: int  # sketches that are used in place; more are read from their files
 
     @classmethod
@@ -124,10 +123,7 @@ class Join:
         if condition is not None:
             self._set.use_condition(*condition)
         self._step = sketches.documents_in(budget.resident // 4)
-        # Where nothing is used in place, the sketches that were read last serve for longer.
-        self._join_step = max(self._step, _JOIN_DOCUMENTS)
-        if not self._set.reads_files:
-            self._join_step = _PROBE_DOCUMENTS
+        self._join_step = self._step if self._set.reads_files else _PROBE_DOCUMENTS
         # No fewer elements than each document has at this level and coarser ones.
         self._bounds: Rows = np.zeros(0, np.uint32)
         self._bounds_level = 0
@@ -141,7 +137,7 @@ class Join:
 
     def hubs(self, threshold: Fraction, rule: MassRule | None = None) -> Hubs:
         """For documents of masses the one that stands for them, see `MassRule`."""
-        masses = self._finished(MassRule() if rule is None else rule)
+        masses = self._finished(MassRule() if rule is None else rule, self._budget.table)
         hubs: Hubs = self._arrays.full(len(self), _core.UNKNOWN_HUB, np.uint32)
         self._find_hubs(masses, threshold, hubs)
         return hubs
@@ -151,7 +147,8 @@ class Join:
     ) -> Iterator[tuple[Hubs, PairTable]]:
         """The hubs at several thresholds, each higher than the one before, and `hub_links`: most of
         what was found for one holds for the next."""
-        masses = self._finished(rule)
+        # These are there while pairs are joined.
+        masses = self._finished(rule, self._budget.postings // 2)
         sizes = self._sketches.size[self._rows]
         asked = np.full(len(self), _core.UNKNOWN_HUB, np.uint32)
         links = NO_PAIRS
@@ -176,10 +173,10 @@ class Join:
             self._release(begin, end)
         return masses
 
-    def _finished(self, rule: MassRule) -> _core.Masses:
+    def _finished(self, rule: MassRule, signature_bytes: int) -> _core.Masses:
         with self._clock("pairs"):
             masses = self._masses(rule)
-            masses.finish(self._budget.table, self._threads)
+            masses.finish(signature_bytes, self._threads)
             self._release_all()
         return masses
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 # Some kernels take three times as long for the bytes of larger writes.
 _BLOCK_BYTES = 1 << 19
-# Held back of web archives, until it is known that their members are good.
-_HELD_BLOCKS = 2
+# Held back of web archives, until it is known that their members are good: 8 MiB.
+_HELD_BLOCKS = 16
 # As many pieces as the system takes in one call.
 _PIECES = 1024
 # ISA-L's middle level: about as small as gzip -3 at many times its speed.

@@ -147,8 +147,9 @@ class CandidateFinder:
         pairs = self._joined(progress)
         self._mark_idle()
         idle = self._groups == _IDLE
-        # Some were found before both were idle.
-        return self._known(pairs[~(idle[pairs[:, 0]] & idle[pairs[:, 1]])])
+        decide = ~(idle[pairs[:, 0]] & idle[pairs[:, 1]])  # others were found before both were
+        self._take_room(int(decide.sum()) - len(pairs), self._floor)
+        return self._known(pairs[decide])
 
     def _joined(self, progress: Progress, only: npt.NDArray[np.bool_] | None = None) -> PairTable:
         """All pairs that a join finds, measured; or `only` those of some documents with pinned
@@ -252,9 +253,10 @@ class CandidateFinder:
     ) -> Iterator[PairTable]:
         """The pairs that meet at a level. With `leading` those that turn out to have a hub become
         idle, if a hub is reason enough to go."""
-        if leading and not self._rule.condition.filters and isinstance(self._join, Join):
+        surely = self._rule.surely_at(level, self._pool.parameters)
+        filters = self._rule.condition.filters
+        if leading and surely is not None and not filters and isinstance(self._join, Join):
             self._mark_idle()
-            surely = self._rule.surely_at(level, self._pool.parameters)
             leaders = Leaders(self._hubs, surely)
             return self._join.pairs(
                 measure, floor, level, advance=advance, groups=self._groups, leaders=leaders
@@ -294,12 +296,16 @@ class CandidateFinder:
 
     def _likely(self, pairs: PairTable) -> PairTable:
         """Without those that hardly reach the threshold, by their resemblance and the number of
-        elements it is estimated from."""
+        elements it is estimated from, and those below the floor of their level: the same pairs
+        whoever has found them."""
         if self._estimate or self._pool.parameters.selection[0] != "adaptive":
             return pairs
         of_row = self._pool.level
         level = np.maximum(of_row[self._rows[pairs[:, 0]]], of_row[self._rows[pairs[:, 1]]])
-        least = self._rule.least_at(level, pairs[:, 3])
+        floors = np.zeros(max(self._join.levels, default=0) + 1)
+        for each in self._join.levels:
+            floors[each] = self._rule.floor_at(each, self._pool.parameters)
+        least = np.maximum(self._rule.least_at(level, pairs[:, 3]), floors[level])
         return pairs[pairs[:, 2] / pairs[:, 3] >= least]
 
     def _thinned_out(self, tables: list[PairTable]) -> PairTable:

@@ -80,12 +80,15 @@ class Rule:
         least = self.least_at(np.array([level]), np.array([number]))
         return max(floor, Fraction(int(least[0] * 1000), 1000))
 
-    def surely_at(self, level: int, parameters: Parameters) -> Fraction:
-        """The estimate at a level, of T elements, from which on documents most likely reach the
-        threshold: one in 25 of those that are there does not."""
+    def surely_at(self, level: int, parameters: Parameters) -> Fraction | None:
+        """The estimate at a level from which on documents most likely reach the threshold: by
+        adaptive sketches, of T elements or more, one in 25 of those that are there does not. None
+        for sketches that do not say of how many elements an estimate is."""
         name, number = parameters.selection
-        if self.estimate or name != "adaptive" or level == 0:
+        if self.estimate or name == "all" or (name == "adaptive" and level == 0):
             return self.threshold
+        if name != "adaptive":
+            return None
         error = float(self.threshold) - self.least_at(np.array([level]), np.array([number]))[0]
         return min(self.threshold + Fraction(int(error * 500), 1000), Fraction(1))
 
