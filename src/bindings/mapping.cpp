@@ -137,9 +137,7 @@ class ResidentLimit {
             const Resident now = resident();
             interval = now.all > limit_ - limit_ / 8 ? often : seldom;
             least = std::min(least, now.of_files);
-            // A little before, for pages come while others go.
-            if (now.all > limit_ - limit_ / 16 && now.of_files - least > worth_it_)
-                mappings().release();
+            if (now.all > limit_ && now.of_files - least > worth_it_) mappings().release();
         }
     }
 
@@ -152,7 +150,7 @@ class ResidentLimit {
         return {static_cast<size_t>(all) * page, static_cast<size_t>(of_files) * page};
     }
 
-    static constexpr std::chrono::microseconds seldom{5000}, often{250};
+    static constexpr std::chrono::milliseconds seldom{5}, often{1};
 
     size_t limit_;
     // Who has little more than what cannot go would touch the rest again all the time.

@@ -73,7 +73,7 @@ class Budget:
     @classmethod
     def of_memory(cls, memory_bytes: int) -> Budget:
         """Shares of the memory that a run may use."""
-        return cls(memory_bytes // 3, memory_bytes // 12, memory_bytes // 8)
+        return cls(memory_bytes // 3, memory_bytes // 16, memory_bytes // 8)
 
 
 class Join:
