@@ -330,27 +330,70 @@ def inside_masses(
     wanted: Settings,
     facts: Facts,
 ) -> list[Row]:
-    """The pairs with a common hub that are found at a rung: 0.1, 0.2, ... above the threshold,
-    among those that have a hub or are one, by the hubs that they have there."""
+    """The pairs of one mass that are found at a rung: 0.1, 0.2, ... above the threshold, among
+    those that have a hub or are one, by the hubs that they have there. Masses are told by the hubs
+    that their documents had at each rung before."""
     found: list[Row] = []
     rung = wanted.threshold + Fraction(1, 10)
-    while rung < 1 and any(hub is not None for hub in hubs):
-        members = sorted({d for i, hub in enumerate(hubs) if hub is not None for d in (i, hub)})
+    hub_of = {i: hub for i, hub in enumerate(hubs) if hub is not None}
+    mass_of: dict[int, tuple[int | None, ...]] = {i: (hub,) for i, hub in hub_of.items()}
+    while rung < 1 and mass_of:
+        members = sorted({d for i in mass_of for d in (i, hub_of[i])})
         some = [rows[m] for m in members]
         inner = expected_hubs(sketches, rung, wanted.mass, some, facts.category, facts.comparable)
-        for j, b in enumerate(members):
-            for i, a in enumerate(members[:j]):
-                before = hubs[a] is not None and hubs[a] == hubs[b]
-                still = inner[i] is not None and inner[i] == inner[j]
-                counted = pair_counts(sketches, rows[a], rows[b], "resemblance")
-                good = before and not still and facts.comparable(rows[a], rows[b])
-                if good and counted and counted[0] >= rung * counted[1]:
-                    found.append((a, b, *counted))
-        hubs = [None] * len(rows)
-        for i, hub in enumerate(inner):
-            hubs[members[i]] = None if hub is None else members[hub]
+        new = {m: members[hub] for m, hub in zip(members, inner, strict=True) if hub is not None}
+
+        def reached(a: int, b: int, rung: Fraction = rung) -> list[Row]:
+            counted = pair_counts(sketches, rows[a], rows[b], "resemblance")
+            if not counted or counted[0] < rung * counted[1]:
+                return []
+            return [(a, b, *counted)] if facts.comparable(rows[a], rows[b]) else []
+
+        after: dict[int, tuple[int | None, ...]] = {}
+        for mass in sorted(set(mass_of.values())):
+            own = [m for m in members if mass_of.get(m) == mass]
+            teams = {new.get(m, m if m in new.values() else -1 - m) for m in own}
+            links, is_dense = dense_links(own, new, wanted.mass.most_pairs, reached)
+            if len(teams) == 1 or not is_dense:
+                held = [
+                    (a, b) for b in own for a in own if a < b and new.get(a, a) != new.get(b, b)
+                ]
+                held += [(new[b], b) for b in own if new.get(b) in own]
+                found += [row for a, b in sorted(set(held)) for row in reached(a, b)]
+                after |= {m: (*mass, new[m]) for m in own if m in new}
+                hub_of |= {m: new[m] for m in own if m in new}
+            else:
+                found += links
+                after |= dict.fromkeys(own, (*mass, None))
+        mass_of = after
         rung += Fraction(1, 10)
-    return found
+    # A dense mass may have one link at several rungs.
+    return sorted(set(found))
+
+
+def dense_links(
+    mass: list[int],
+    hubs: dict[int, int],
+    most_pairs: int,
+    reached: Callable[[int, int], list[Row]],
+) -> tuple[list[Row], bool]:
+    """Two links of each document, by docs/clustering.md, and whether the mass is dense."""
+    half = (len(mass) - 1) // 2
+    ways: list[int] = []
+    for n in range(1, 33):
+        way = 1 + ((n * 0x9E3779B97F4A7C15 % 2**64 // 2**32) * half // 2**32)
+        ways += [way] if half and way not in ways else []
+    tried = [
+        [reached(*sorted((d, mass[(i + way) % len(mass)]))) for way in ways]
+        for i, d in enumerate(mass)
+    ]
+    is_dense = sum(bool(ways and tries[0]) for tries in tried) > 2 * most_pairs
+    to_hubs = {(hub, d) for d, hub in hubs.items()}
+    links = [row for hub, d in to_hubs if {hub, d} <= set(mass) for row in reached(hub, d)]
+    for d, tries in zip(mass, tried, strict=True):
+        others = [row for found in tries for row in found if row[:2] not in to_hubs]
+        links += others[: 2 - (d in hubs)]
+    return links, is_dense
 
 
 class Remaining(list[Sketch]):

@@ -189,7 +189,13 @@ some = settings(max_examples=min(300, settings.default.max_examples))
 shares = st.fractions(Fraction(1, 10), 1, max_denominator=12)
 rules = st.one_of(
     st.just(NO_MASSES),
-    st.builds(MassRule, st.integers(2, 4), st.integers(1, 3), st.integers(1, 3)),
+    st.builds(
+        MassRule,
+        st.integers(2, 4),
+        st.integers(1, 3),
+        st.integers(1, 3),
+        st.sampled_from([0, 0, 1, 2, 32]),
+    ),
 )
 
 

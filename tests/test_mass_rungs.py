@@ -1,8 +1,12 @@
-"""Masses at one threshold after the other: the hubs are those of each threshold by itself, and
-masses that hold together are not joined again."""
+"""Masses at one threshold after the other: the hubs are those of each threshold by itself, masses
+that hold together are not joined again, and of dense ones a few links are found."""
 
+import random
+import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +16,10 @@ from hypothesis import strategies as st
 from roughly import Sketcher, _core
 from roughly.clustering.join import Join, MassRule, Measure
 from roughly.clustering.mass import no_check, pairs_inside
+from roughly.clustering.settings import settings_for
 from roughly.clustering.sketches import PairTable, Rows, Sketches
+from tests.cluster_oracle import expect
+from tests.test_cluster_run import Way, assert_as_expected, run
 from tests.test_join import LARGE, SELECTIONS, SMALL, corpora, expected_hubs, floors
 
 
@@ -83,3 +90,89 @@ def test_a_mass_that_holds_together_is_not_joined_again() -> None:
     assert [join.floors for join in made] == [[Fraction(9, 10)]]
     # The first two are linked at the threshold already.
     assert sorted(found.tolist()) == [[n, n + 1, 87, 93] for n in range(2, 40, 2)]
+
+
+def _spread(rng: random.Random, count: int, core: int, pool: int, own: int) -> list[str]:
+    """Documents that share `core` words and have `own` of a `pool` each: some pairs resemble each
+    other by more than others."""
+    words = [f"p{i}" for i in range(pool)]
+    return [
+        " ".join([*(f"c{i}" for i in range(core)), *rng.sample(words, own), f"u{n}"])
+        for n in range(count)
+    ]
+
+
+@given(
+    st.randoms(use_true_random=False),
+    st.integers(3, 24),
+    st.sampled_from([(20, 14, 7), (20, 8, 5), (8, 12, 9)]),
+    st.sampled_from(["all", "adaptive:20"]),
+    st.builds(
+        MassRule, st.just(2), st.integers(1, 3), st.integers(1, 3), st.sampled_from([0, 1, 3])
+    ),
+    st.integers(1, 3),
+)
+def test_dense_masses_are_those_of_the_oracle(
+    rng: random.Random,
+    count: int,
+    shape: tuple[int, int, int],
+    select: str,
+    rule: MassRule,
+    threads: int,
+) -> None:
+    sketcher = Sketcher(w=1, select=select)
+    documents = [
+        {"id": f"{n:02}", "text": text, "date": None}
+        for n, text in enumerate(_spread(rng, count, *shape))
+    ]
+    wanted = replace(settings_for(sketcher.parameters, "0.4", "0.3"), mass=rule)
+    with tempfile.TemporaryDirectory() as directory:
+        found = run(documents, sketcher, wanted, Path(directory), Way(threads=threads))
+        assert_as_expected(found, expect(documents, sketcher, wanted))
+
+
+def test_a_dense_mass_has_few_links_and_remains_whole() -> None:
+    """Documents that all resemble one another by about 0.6, some by more and some by less, and of
+    every tenth a copy, nearly, at the other end."""
+    rng = random.Random(1)
+    texts = _spread(rng, 1200, 23, 40, 20)
+    copied = range(0, 1200, 10)
+    texts += [f"{texts[n]} more{n}" for n in copied]
+    batch = Sketcher(w=1, select="all").sketch_batch(texts)
+    sketches = Sketches.of_batch(batch)
+    rows = np.arange(len(batch), dtype=np.uint32)
+    threshold, rung, above = Fraction(2, 5), Fraction(6, 10), Fraction(9, 10)
+
+    def join_of(some: Rows) -> Join:
+        return Join(sketches, some, threads=2, budget=LARGE)
+
+    join = join_of(rows)
+    hubs = join.hubs(threshold)
+    assert (hubs != _core.NO_HUB).sum() == len(rows) - 1
+    inside = pairs_inside(join_of, rows, hubs, threshold, MassRule(), no_check)
+    pairs = np.concatenate([join.hub_links(hubs), *inside])
+    assert len(np.unique(pairs[:, :2], axis=0)) == len(pairs)
+    all_pairs = np.concatenate(list(join.pairs("resemblance", rung, 0)))
+    # Far from none of them, and from all.
+    assert 0.2 < len(all_pairs) / (len(rows) ** 2 / 2) < 0.8
+    assert len(pairs) < len(all_pairs) / 20
+    for at in (rung, above):
+        every = np.concatenate(list(join.pairs("resemblance", at, 0)))
+        assert _clusters(pairs, at, len(rows)) == _clusters(every, at, len(rows))
+    assert len(set(_clusters(pairs, above, len(rows)))) == len(rows) - len(copied)
+
+
+def _clusters(pairs: PairTable, threshold: Fraction, documents: int) -> list[int]:
+    """The first document of everybody's cluster."""
+    first = list(range(documents))
+
+    def root(n: int) -> int:
+        while first[n] != n:
+            n = first[n]
+        return n
+
+    for a, b, common, sampled in pairs.tolist():
+        if common >= threshold * sampled:
+            one, two = sorted((root(a), root(b)))
+            first[two] = one
+    return [root(n) for n in range(documents)]

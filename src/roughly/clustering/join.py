@@ -47,11 +47,14 @@ _PROBE_DOCUMENTS = 1 << 12
 
 class MassRule(NamedTuple):
     """What makes a mass (src/core/mass.hpp): a key is one of a document's first `keys` elements
-    that `least_frequency` documents or more have; each has `heads` to compare others with."""
+    that `least_frequency` documents or more have; each has `heads` to compare others with. At a
+    higher threshold a mass whose documents have more than `most_pairs` each there, by a sample, is
+    dense (roughly.clustering.mass)."""
 
     least_frequency: int = 100
     keys: int = 8
     heads: int = 4
+    most_pairs: int = 32
 
 
 class Leaders(NamedTuple):
@@ -99,6 +102,7 @@ class Join:
         attributes: Attributes | None = None,
     ) -> None:
         self._given_rows = rows
+        self._attributes = attributes
         condition: _Condition | None = None
         if attributes is not None:
             condition = attributes.plain()
@@ -167,7 +171,7 @@ class Join:
 
     def _masses(self, rule: MassRule, *, by_category: bool = True) -> _core.Masses:
         """With the heads of all keys."""
-        masses = _core.Masses(self._set, *rule, by_category)
+        masses = _core.Masses(self._set, rule.least_frequency, rule.keys, rule.heads, by_category)
         for begin, end in steps(len(self), self._step):
             masses.add(begin, end, self._threads)
             self._release(begin, end)
@@ -216,6 +220,15 @@ class Join:
         self._release_all()
         return counted
 
+    def reaching(self, pairs: PairTable, threshold: Fraction) -> npt.NDArray[np.bool_]:
+        """Which of these pairs, which `measure` has counted by resemblance, are comparable and
+        reach a threshold."""
+        found = _reach(pairs[:, 2], pairs[:, 3], threshold) & (pairs[:, 3] > 0)
+        if self._attributes is not None:
+            rows = self._given_rows
+            found &= self._attributes.comparable(rows[pairs[:, 0]], rows[pairs[:, 1]])
+        return found
+
     @property
     def levels(self) -> list[int]:
         """The levels of the sketches; each has a join of its own."""
@@ -245,7 +258,7 @@ class Join:
         self._bounds_level = level
         give_back_memory()  # that of the level before
         counts = self._arrays.zeros(documents, np.uint32)
-        groups = self._groups_of(hubs) if not len(groups) else groups
+        groups = self.groups_of(hubs) if not len(groups) else groups
         seen = documents if self._has_room_for_signatures else 0
         signatures = np.zeros((seen, _core.SIGNATURE_WORDS), np.uint64)
         ratio = _ratio(floor)
@@ -312,7 +325,7 @@ class Join:
         """They spare most looks at sketches that are far below the floor, all over the files."""
         return len(self) * _SIGNATURE_BYTES <= self._budget.postings // 2
 
-    def _groups_of(self, hubs: Hubs) -> Hubs:
+    def groups_of(self, hubs: Hubs) -> Hubs:
         """Whose pairs are not looked for: a hub and those that have it, except hubs with another
         hub."""
         groups: Hubs = self._arrays.copy(hubs)

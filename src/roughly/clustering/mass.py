@@ -4,18 +4,27 @@ Documents with the same hub are linked through it at the threshold, and their pa
 At a higher threshold the hub's links may be too weak. So the masses are joined again, by
 themselves, at each rung of a ladder of thresholds, with the hubs that they have there: the clusters
 are exact at the threshold and at every rung, and in between they miss links of a rung at most.
+
+Where a rung cuts a mass, so that very many of its pairs reach, but not those with the hubs, it is
+dense (roughly.clustering.dense): some links of each document stand for all of the pairs, and the
+mass remains one for the rungs above.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from roughly import _core
+from roughly.clustering.dense import Circles
 from roughly.clustering.join import Hubs, Join, MassRule
 from roughly.clustering.sketches import PairTable, Rows
+
+_Names = npt.NDArray[np.uint64]
 
 _RUNG = Fraction(1, 10)
 
@@ -48,50 +57,74 @@ def pairs_inside(
 ) -> Iterator[PairTable]:
     """The pairs that are left out at `threshold`, whose hubs are given, and are needed at the rungs
     above. `join_of` makes the join of some rows."""
+    held = np.flatnonzero(hubs != _core.NO_HUB)
+    # Of two documents of one mass the pair has not been looked for; or it has been found, as a link
+    # of a dense one.
+    hub = mass = hubs[held]
+    known: _Names = np.zeros(0, np.uint64)
     joined: Rows | None = None
     above = rungs(threshold)
     for number, rung in enumerate(above):
-        held = np.flatnonzero(hubs != _core.NO_HUB)
-        members = np.union1d(held, hubs[held]).astype(np.uint32)
-        if not len(members):
+        if not len(held):
             return
+        members = np.union1d(held, hub).astype(np.uint32)
         if joined is None or not np.array_equal(members, joined):
             join, joined = join_of(rows[members]), members
-            found = join.rising_hubs(above[number:], rule)
-        inner, links = check(*next(found), rows[members], rung)
-        outer = np.full(len(rows), _core.NO_HUB, np.uint32)
-        has = inner != _core.NO_HUB
-        outer[members[has]] = members[inner[has]]
-        for pairs in _tables(join, rung, inner, links, _are_whole(hubs, outer)):
-            pairs[:, :2] = members[pairs[:, :2]]
-            a, b = hubs[pairs[:, 0]], hubs[pairs[:, 1]]
-            # Others were found before.
-            fresh = pairs[(a == b) & (a != _core.NO_HUB)]
-            if len(fresh):
-                yield fresh
-        hubs = outer
+            rising = join.rising_hubs(above[number:], rule)
+        inner, links = check(*next(rising), rows[members], rung)
+        inside = np.searchsorted(members, held)
+        masses = np.full(len(members), _core.NO_HUB, np.uint32)
+        masses[inside] = mass
+        teams = join.groups_of(inner)
+        torn = _torn(masses, teams)
+        circles = Circles(np.where(torn, masses, _core.NO_HUB).astype(np.uint32))
+        dense = circles.dense(join, rung, rule.most_pairs)
+        teams[dense] = masses[dense]
+        tables = [[links], circles.links(join, rung, dense, inner)]
+        if (torn & ~dense).any():
+            every = (join.pairs("resemblance", rung, n, inner, groups=teams) for n in join.levels)
+            tables += every
+        made = [known]
+        for pairs in itertools.chain.from_iterable(tables):
+            own = masses[pairs[:, :2]]
+            fresh = pairs[(own[:, 0] == own[:, 1]) & (own[:, 0] != _core.NO_HUB)]
+            of_dense = dense[fresh[:, 0]]
+            fresh[:, :2] = members[fresh[:, :2]]
+            names = _names(fresh)
+            new = ~_is_in(known, names)
+            made.append(names[new & of_dense])
+            if new.any():
+                yield fresh[new]
+        known = np.sort(np.concatenate(made))
+        # A dense mass remains one; others are divided by their hubs here.
+        stays = (inner[inside] != _core.NO_HUB) | dense[inside]
+        held, mass, inside = held[stays], mass[stays], inside[stays]
+        whole = dense[inside]
+        hub = np.where(whole, hub[stays], members[np.where(whole, 0, inner[inside])])
+        parts = np.where(whole, _core.NO_HUB, inner[inside]).astype(np.uint64)
+        parts |= mass.astype(np.uint64) << np.uint64(32)
+        mass = np.unique(parts, return_inverse=True)[1].astype(np.uint32)
 
 
-def _tables(
-    join: Join, rung: Fraction, hubs: Hubs, links: PairTable, whole: bool
-) -> Iterator[PairTable]:
-    """The links to hubs at a rung, and all pairs that these do not stand for, unless the masses are
-    `whole`: then the pairs are none of theirs."""
-    yield links.copy()
-    for level in [] if whole else join.levels:
-        for table in join.pairs("resemblance", rung, level, hubs):
-            yield table.copy()
+def _torn(masses: Hubs, teams: Hubs) -> npt.NDArray[np.bool_]:
+    """Who is in a mass that is not all of one team: no hub stands for all of its pairs."""
+    held = np.flatnonzero(masses != _core.NO_HUB)
+    _, first, of_mass = np.unique(masses[held], return_index=True, return_inverse=True)
+    apart = (teams[held] == _core.NO_HUB) | (teams[held] != teams[held[first[of_mass]]])
+    torn = np.zeros(len(masses), bool)
+    torn[held] = (np.bincount(of_mass, apart) > 0)[of_mass]
+    return torn
 
 
-def _are_whole(below: Hubs, hubs: Hubs) -> bool:
-    """Whether all that have one hub `below` have one here too, or are that: the hubs here stand for
-    all of their pairs."""
-    groups = hubs.copy()
-    of_group = np.unique(hubs[hubs != _core.NO_HUB])
-    free = of_group[hubs[of_group] == _core.NO_HUB]
-    groups[free] = free
-    held = np.flatnonzero(below != _core.NO_HUB)
-    of_hub = np.zeros(len(below), np.uint32)
-    of_hub[below[held]] = groups[held]
-    own = groups[held]
-    return bool((own != _core.NO_HUB).all() and (own == of_hub[below[held]]).all())
+def _names(pairs: PairTable) -> _Names:
+    """A number for every pair of documents."""
+    return (pairs[:, 0].astype(np.uint64) << np.uint64(32)) | pairs[:, 1]
+
+
+def _is_in(known: _Names, names: _Names) -> npt.NDArray[np.bool_]:
+    """Which of them are known; those are sorted."""
+    at = np.searchsorted(known, names)
+    found = np.zeros(len(names), bool)
+    there = at < len(known)
+    found[there] = known[at[there]] == names[there]
+    return found
