@@ -6,6 +6,7 @@ against the local engine, whatever the sizes at which Spark divides its work.
 
 import logging
 import random
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,14 @@ from bench.mass import ALIKE
 from bench.mass import batches as mass_batches
 from bench.web import batches as web_batches
 from roughly import Sketcher
+from roughly.clustering.join import MassRule
 from roughly.clustering.settings import settings_for
 from roughly.errors import MismatchError, ParameterError
 from roughly.spark.clustering import Sizes
 from tests.cluster_oracle import Expected, expect
 from tests.engine import ENGINES, Answer, local_answer, need_spark, spark_answer, spark_session
 from tests.optional import FULL
+from tests.test_mass_rungs import spread
 
 __all__ = ["spark_session"]
 
@@ -131,6 +134,53 @@ def test_a_web_with_a_mass(sizes: Sizes, spark_session: Any) -> None:
     assert any(row[-1] for row in wanted.pairs), "no mass"
     found = spark_answer(spark_session, documents, sketcher, threshold=0.7, sizes=sizes)
     assert found == wanted
+
+
+# Masses that are dense at 0.7 and, all or some, at 0.8, where links of before are found again, and
+# none at 0.9, where two may have one hub; one task has what is left if it may have 700 elements.
+@pytest.mark.parametrize(
+    ("select", "most_pairs", "masses", "options"),
+    [
+        ("adaptive:20", 1, 700, {"within": "language"}),
+        ("all", 0, 0, {}),
+        ("min:20", 1, 0, {"within": "language"}),
+        ("adaptive:20", 1, 0, {"exact": True}),
+    ][: None if FULL else 1],
+)
+def test_dense_masses(
+    select: str,
+    most_pairs: int,
+    masses: int,
+    options: dict[str, Any],
+    spark_session: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rule = MassRule(2, 2, 2, most_pairs)
+    for module in ("roughly.clustering.whole", "roughly.spark.clustering"):
+        monkeypatch.setattr(
+            f"{module}.settings_for",
+            lambda *given, **named: replace(settings_for(*given, **named), mass=rule),
+        )
+    documents = [
+        {"id": f"{n:02}", "text": text, "date": None, "language": "de" if n % 3 else "fr"}
+        for n, text in enumerate(spread(random.Random(8), 40, 30, 20, 10))
+    ]
+    sketcher, made = Sketcher(w=1, select=select), dict[str, int]()
+    options = options | {"threshold": "0.6", "floor": "0.5", "content_type": "text"}
+    wanted = local_answer(documents, sketcher, **options)
+    found = spark_answer(
+        spark_session,
+        documents,
+        sketcher,
+        sizes=Sizes(alone=0, masses=masses),
+        progress=lambda name, rows, seconds: made.update({name: rows}),
+        **options,
+    )
+    assert found == wanted
+    for rung in ("rung-7-10", "rung-4-5"):
+        assert made[f"{rung}-dense"] and made[f"{rung}-links-2"]
+    assert made["rung-4-5-links-8"]
+    assert ("rung-9-10-met" in made) == (masses == 0)
 
 
 @pytest.mark.skipif(not FULL, reason="full counts only")

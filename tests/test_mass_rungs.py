@@ -92,7 +92,7 @@ def test_a_mass_that_holds_together_is_not_joined_again() -> None:
     assert sorted(found.tolist()) == [[n, n + 1, 87, 93] for n in range(2, 40, 2)]
 
 
-def _spread(rng: random.Random, count: int, core: int, pool: int, own: int) -> list[str]:
+def spread(rng: random.Random, count: int, core: int, pool: int, own: int) -> list[str]:
     """Documents that share `core` words and have `own` of a `pool` each: some pairs resemble each
     other by more than others."""
     words = [f"p{i}" for i in range(pool)]
@@ -123,7 +123,7 @@ def test_dense_masses_are_those_of_the_oracle(
     sketcher = Sketcher(w=1, select=select)
     documents = [
         {"id": f"{n:02}", "text": text, "date": None}
-        for n, text in enumerate(_spread(rng, count, *shape))
+        for n, text in enumerate(spread(rng, count, *shape))
     ]
     wanted = replace(settings_for(sketcher.parameters, "0.4", "0.3"), mass=rule)
     with tempfile.TemporaryDirectory() as directory:
@@ -135,7 +135,7 @@ def test_a_dense_mass_has_few_links_and_remains_whole() -> None:
     """Documents that all resemble one another by about 0.6, some by more and some by less, and of
     every tenth a copy, nearly, at the other end."""
     rng = random.Random(1)
-    texts = _spread(rng, 1200, 23, 40, 20)
+    texts = spread(rng, 1200, 23, 40, 20)
     copied = range(0, 1200, 10)
     texts += [f"{texts[n]} more{n}" for n in copied]
     batch = Sketcher(w=1, select="all").sketch_batch(texts)

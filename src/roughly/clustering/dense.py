@@ -44,7 +44,12 @@ def distances(documents: int) -> list[int]:
 def is_dense(reached: int, most_pairs: int) -> bool:
     """Whether a mass of n documents, of whose n pairs at the first distance so many reach, has more
     than `most_pairs` a document: of all n (n - 1) / 2 pairs the same share."""
-    return reached > 2 * most_pairs
+    return reached >= least_reached(most_pairs)
+
+
+def least_reached(most_pairs: int) -> int:
+    """From how many on it is dense."""
+    return 2 * most_pairs + 1
 
 
 class Circles:

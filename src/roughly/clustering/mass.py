@@ -54,13 +54,16 @@ def pairs_inside(
     threshold: Fraction,
     rule: MassRule,
     check: Check,
+    masses_before: Hubs | None = None,
 ) -> Iterator[PairTable]:
     """The pairs that are left out at `threshold`, whose hubs are given, and are needed at the rungs
-    above. `join_of` makes the join of some rows."""
+    above. `join_of` makes the join of some rows. `masses_before` numbers the masses of documents
+    with hubs where the threshold is a rung itself: hubs alone do not tell them there."""
     held = np.flatnonzero(hubs != _core.NO_HUB)
     # Of two documents of one mass the pair has not been looked for; or it has been found, as a link
     # of a dense one.
-    hub = mass = hubs[held]
+    hub = hubs[held]
+    mass = hub if masses_before is None else masses_before[held]
     known: _Names = np.zeros(0, np.uint64)
     joined: Rows | None = None
     above = rungs(threshold)

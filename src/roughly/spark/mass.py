@@ -4,8 +4,8 @@ The rule is that of src/core/mass.hpp and roughly.clustering.mass. A block of do
 first few of every key to whoever sees to that key; the first ones of all, the heads, come back to
 all blocks that have it, so a key that all documents have is a few numbers a block. Documents and
 heads are counted, unless their signatures tell enough, and the first head that is reached is the
-hub. Masses that fit in one task are
-joined there again, at all higher thresholds, by the local engine.
+hub. Masses that fit in one task are joined there again, at all higher thresholds, by the local
+engine; others rung by rung, dense ones as in roughly.spark.dense.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from roughly.spark.counting import (
     kept_messages,
     pair_messages,
 )
+from roughly.spark.dense import Rung, Torn, torn_masses
 from roughly.spark.frequency import with_frequencies
 from roughly.spark.join import JoinRule, joined_pairs, levels_of, reach, teams_of
 from roughly.spark.signature import WORDS, may_resemble
@@ -233,46 +234,95 @@ def pairs_inside(
     links are to be checked: `check` says which of them hold at a threshold."""
     from pyspark.sql import functions as F
 
+    if links.isEmpty():
+        return
     more = attribute_columns(condition)
     plain = documents.select("number", "size", "level", "kept", "values", *more)
-    for rung in local.rungs(threshold):
-        if links.isEmpty():
-            return
-        name = f"rung-{rung.numerator}-{rung.denominator}"
-        members = links.select(F.explode(F.array("a", "b")).alias("number")).distinct()
+    masses = _parts(links.selectExpr("b as number", "a as hub", "a as label"))
+    # Links of masses that were dense, which may be found again.
+    known: DataFrame | None = None
+    for above in local.rungs(threshold):
+        name = f"rung-{above.numerator}-{above.denominator}"
+        masses = checkpoints.keep(f"{name}-masses", masses)
+        members = masses.select(F.explode(F.array("number", "hub")).alias("number")).distinct()
         among = plain.join(members, "number")
-        if check is no_check and among.agg(F.sum("kept")).head()[0] <= alone:
-            held = links.selectExpr("b as number", "a as hub")
-            whole = among.join(held, "number", "left").coalesce(1)
+        elements = among.agg(F.sum("kept")).head()[0]
+        if elements is None:
+            return
+        if check is no_check and elements <= alone:
+            whole = among.join(masses, "number", "left").coalesce(1)
             inside = partial(_inside, parameters, threshold, rule, condition)
-            yield checkpoints.keep("masses", whole.mapInArrow(inside, PAIRS))
+            yield checkpoints.keep("masses", _new(whole.mapInArrow(inside, PAIRS), known))
             return
         counted = with_frequencies(among, parameters, rule, more=more)
         inner = checkpoints.keep(f"{name}-documents", counted)
+        rung = Rung(inner, parameters, above, condition, name, checkpoints)
         hubs = find_hubs(
-            inner, parameters, rung, rule, f"{name}-hubs-tried", checkpoints, condition
+            inner, parameters, above, rule, f"{name}-hubs-tried", checkpoints, condition
         )
-        inner_links = checkpoints.keep(f"{name}-hubs", check(hubs, rung))
-        found = joined_pairs(
-            inner,
-            JoinRule(parameters, "resemblance", rung, condition=condition),
-            levels_of(inner),
-            f"{name}-met",
-            checkpoints,
-            teams_of(inner_links),
-        )
-        every = inner_links.unionByName(found)
-        # Only those with a common hub; others were found before.
-        hub_a = links.selectExpr("b as a", "a as hub_a")
-        hub_b = links.selectExpr("b", "a as hub_b")
-        yield checkpoints.keep(
-            f"{name}-pairs",
-            every.join(hub_a, "a")
-            .join(hub_b, "b")
-            .where("hub_a = hub_b")
-            .select("a", "b", "common", "sampled"),
-        )
-        links, threshold = inner_links, rung
+        inner_links = checkpoints.keep(f"{name}-hubs", check(hubs, above))
+        teamed = masses.join(teams_of(inner_links), "number", "left")
+        torn = torn_masses(rung, teamed, rule.most_pairs)
+        found = _within(_found(rung, inner_links, teamed, torn), masses, torn)
+        pairs = checkpoints.keep(f"{name}-pairs", _new(found, known))
+        yield pairs.select("a", "b", "common", "sampled")
+        if torn.dense is not None:
+            of_dense = pairs.where("dense").select("a", "b")
+            known = of_dense if known is None else known.unionByName(of_dense)
+        masses, threshold = _masses_above(teamed, torn), above
+
+
+def _parts(masses: DataFrame) -> DataFrame:
+    """Masses (number, hub, label) divided by their hubs. A label is the mass's first document."""
+    from pyspark.sql import functions as F
+
+    firsts = masses.groupBy("label", "hub").agg(F.min("number").alias("first"))
+    return masses.join(firsts, ["label", "hub"]).selectExpr("number", "hub", "first as label")
+
+
+def _masses_above(teamed: DataFrame, torn: Torn) -> DataFrame:
+    """The masses that remain behind a rung: dense ones as they are, of others the parts that have
+    hubs there."""
+    divided = teamed.where("team <> number").selectExpr("number", "team as hub", "label")
+    if torn.dense is None:
+        return _parts(divided)
+    whole = teamed.join(torn.dense, "label", "left_semi").select("number", "hub", "label")
+    return _parts(divided.join(torn.dense, "label", "left_anti")).unionByName(whole)
+
+
+def _found(rung: Rung, links: DataFrame, teamed: DataFrame, torn: Torn) -> DataFrame:
+    """The pairs of a rung: links to its hubs, links of dense masses, and all of others."""
+    found = links if torn.links is None else links.unionByName(torn.links)
+    if not torn.parted:
+        return found
+    teams = teams_of(links)
+    if torn.dense is not None:
+        # Nobody looks for pairs in these.
+        own = teamed.join(torn.dense, "label", "left_semi").selectExpr("number", "label as team")
+        teams = teams.join(own, "number", "left_anti").unionByName(own)
+    rule = JoinRule(rung.parameters, "resemblance", rung.threshold, condition=rung.condition)
+    levels, met = levels_of(rung.documents), f"{rung.name}-met"
+    joined = joined_pairs(rung.documents, rule, levels, met, rung.checkpoints, teams)
+    return found.unionByName(joined)
+
+
+def _within(pairs: DataFrame, masses: DataFrame, torn: Torn) -> DataFrame:
+    """The pairs of two documents of one mass, and whether that is dense; others were found
+    before."""
+    from pyspark.sql import functions as F
+
+    labels = masses.select("number", "label")
+    both = pairs.join(labels.toDF("a", "label"), "a").join(labels.toDF("b", "label_b"), "b")
+    own, dense = both.where("label = label_b"), F.lit(False).alias("dense")
+    if torn.dense is not None:
+        own = own.join(torn.dense.select("label", F.lit(True).alias("is_dense")), "label", "left")
+        dense = F.coalesce("is_dense", F.lit(False)).alias("dense")
+    return own.select("a", "b", "common", "sampled", dense)
+
+
+def _new(pairs: DataFrame, known: DataFrame | None) -> DataFrame:
+    """Those that are not known."""
+    return pairs if known is None else pairs.join(known, ["a", "b"], "left_anti")
 
 
 def _inside(
@@ -282,7 +332,8 @@ def _inside(
     condition: Condition,
     arrow: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    """All of that by the local engine, of all masses at once: who is in one, with its hub."""
+    """All of that by the local engine, of all masses at once: who is in one, with its hub and its
+    label."""
     batches = list(arrow)
     if not sum(map(len, batches)):
         return
@@ -291,10 +342,15 @@ def _inside(
     number = number_column(table, "number")
     order = np.argsort(number)
     known = number[order]
-    hubs = np.full(len(order), _core.NO_HUB, np.uint32)
-    hub = table.column("hub")
-    has = hub.is_valid().to_numpy()[order]
-    hubs[has] = np.searchsorted(known, hub.fill_null(0).to_numpy()[order][has])
+
+    def places(name: str) -> Hubs:
+        """Where the documents are that a column names; NO_HUB for none."""
+        found = np.full(len(order), _core.NO_HUB, np.uint32)
+        column = table.column(name)
+        has = column.is_valid().to_numpy()[order]
+        found[has] = np.searchsorted(known, column.fill_null(0).to_numpy()[order][has])
+        return found
+
     sketches = Sketches(
         parameters,
         [(values, offsets)],
@@ -317,7 +373,8 @@ def _inside(
         return comparable_hubs(attributes, hubs, links, rows)
 
     rows = order.astype(np.uint32)
-    tables = local.pairs_inside(join_of, rows, hubs, threshold, rule, checked)
+    hubs, masses = places("hub"), places("label")
+    tables = local.pairs_inside(join_of, rows, hubs, threshold, rule, checked, masses)
     for pairs in tables if attributes is None else comparable(attributes, tables, rows):
         a, b, common, sampled = pairs.astype(np.int64).T
         yield pa.RecordBatch.from_pydict(
