@@ -24,6 +24,7 @@ import numpy.typing as npt
 import roughly
 from bench import exact
 from bench.dedup_peer import PEERS
+from bench.machine import touch_free_memory
 from bench.process import Usage, run
 from bench.report import Check, Result, Section, Table, merged
 from bench.session import Session, add_output_options
@@ -243,6 +244,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         default=",".join(PEERS),
         help=f"some of {', '.join(PEERS)}, joined by commas; 'none' for none",
     )
+    parser.add_argument(
+        "--touch",
+        action="store_true",
+        help="touch all free memory first: a virtual machine may have none of it before",
+    )
     add_output_options(parser)
     arguments = parser.parse_args(argv)
     names = [] if arguments.peers == "none" else arguments.peers.split(",")
@@ -253,12 +259,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"{arguments.corpus}: no such file, wanted JSON Lines; try bench.debian first")
     found = programs(names)
     session = Session(arguments.corpus.name, "dedup")
+    touched = touch_free_memory() if arguments.touch else 0
     with tempfile.TemporaryDirectory(prefix="bench-dedup-", dir=arguments.corpus.parent) as name:
         folder, source = Path(name), arguments.corpus
         if arguments.documents:
             source = folder / "first.jsonl"
             take(arguments.corpus, source, 1, arguments.documents)
         section = speed_section(source, found, folder, arguments.rounds)
+        if touched:
+            section.notes.append(f"free memory was touched before, {touched:.1f} GiB")
         section.notes += [
             f"{name} is not installed: no comparison" for name in names if name not in found
         ]

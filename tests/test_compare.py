@@ -4,11 +4,13 @@ import json
 from collections.abc import Callable
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import roughly
+from roughly import _core
 from roughly.comparison import compare, containment, resemblance
 from roughly.documents.file import Document, document
 from roughly.errors import ParameterError
@@ -267,3 +269,19 @@ def test_documents_keep_their_names() -> None:
     a = Document("left", b"x", b"x", False, "utf-8", "utf-8")
     found = compare(a, "y")
     assert (found.a.id, found.b.id) == ("left", "b")
+
+
+def test_documents_that_are_the_same_bytes() -> None:
+    texts = ["one", "", "two", "one", "", "tw", "twö"]
+    halves = [pa.array(texts[:3], pa.large_binary()), pa.array([t.encode() for t in texts[3:]])]
+    numbers = np.arange(len(texts))
+    a, b = (grid.reshape(-1) for grid in np.meshgrid(numbers, numbers))
+    for source in (pa.array(texts), halves):
+        same = _core.same_documents(source, a, b)
+        assert same.tolist() == [texts[i] == texts[j] for i, j in zip(a, b, strict=True)]
+    assert len(_core.same_documents(halves, a[:0], b[:0])) == 0
+    for wrong in (-1, len(texts)):
+        with pytest.raises(IndexError, match="no such document"):
+            _core.same_documents(halves, np.array([0]), np.array([wrong]))
+    with pytest.raises(ValueError, match="as many"):
+        _core.same_documents(halves, a, b[1:])

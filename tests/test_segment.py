@@ -1,12 +1,14 @@
 """Segments: the documents that were added come back, whatever the batches and parts, and whenever
 the writer was stopped."""
 
+import gc
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+import weakref
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -86,6 +88,37 @@ def write(
             if len(rest):
                 writer.add(rest, SKETCHER.sketch_documents(rest).columns)
         return writer.finish(["first.jsonl", "second"], {"not JSON": 2})
+
+
+class _Bytes(bytearray):
+    """Which a weak reference can be made to."""
+
+
+@pytest.mark.parametrize("text", [True, False])
+def test_what_is_taken_of_a_batch_holds_its_text_only_if_that_is_wanted(
+    tmp_path: Path, text: bool
+) -> None:
+    batch = whole(23)
+    _, offsets, data = batch.column("content").buffers()
+    copied = _Bytes(data.to_pybytes())
+    alive = weakref.ref(copied)
+    content = pa.Array.from_buffers(
+        pa.large_binary(), len(batch), [None, offsets, pa.py_buffer(copied)]
+    )
+    batch = batch.set_column(batch.schema.names.index("content"), "content", content)
+    columns = SKETCHER.sketch_documents(batch).columns
+    with (
+        run_steps(tmp_path) as steps,
+        SegmentWriter(tmp_path / "segment", SKETCHER.parameters, text=text, steps=steps) as writer,
+    ):
+        taken = writer.taken(batch, columns)
+        del batch, content, copied, data
+        gc.collect()
+        assert (alive() is not None) == text
+        writer.put(taken)
+        written = writer.finish([], {})
+    lengths = [len(t) for t in whole(23).column("content").to_pylist()]
+    assert written.column("bytes").to_pylist() == lengths
 
 
 def test_attributes_are_stored_where_they_are_wanted(tmp_path: Path) -> None:

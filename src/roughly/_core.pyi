@@ -101,6 +101,11 @@ def common_tokens(a: bytes, a_html: bool, b: bytes, b_html: bool, w: int) -> Ann
     For every token of a, 1 if it lies in a shingle that b has too, else 0.
     """
 
+def same_documents(source: object, a: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)]:
+    """
+    For every pair of documents, given by their numbers, 1 if their bytes are the same, else 0.
+    """
+
 def content_hash(data: bytes, simd: str = '') -> str:
     """The equivalence hash of a byte string, 32 hexadecimal digits."""
 

@@ -166,24 +166,26 @@ class Simhashing(Protocol):
 def sketched(
     documents: Iterable[pa.RecordBatch],
     sketcher: Sketcher,
+    taken: Callable[[pa.RecordBatch, _core.SketchColumns], Result],
     threads: int | None = None,
     simhashing: Simhashing | None = None,
-) -> Iterator[tuple[pa.RecordBatch, _core.SketchColumns]]:
-    """Every batch of documents with its sketches, and with simhashes as one more column if these
-    are wanted. A batch stays with the thread that has read it, whose cache it is in."""
+) -> Iterator[Result]:
+    """What is taken of every batch of documents and its sketches; with simhashes as one more column
+    of the batch if these are wanted. A batch stays with the thread that has read it, whose cache it
+    is in, and what is not taken goes there too."""
     threads = threads_or_all(threads)
     workers = min(threads, _WORKERS)
     shares: queue.SimpleQueue[int] = queue.SimpleQueue()
     for worker in range(workers):
         shares.put((threads + worker) // workers)
 
-    def work(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, _core.SketchColumns]:
+    def work(batch: pa.RecordBatch) -> Result:
         share = shares.get()
         try:
             if simhashing is not None:
                 simhashes = simhashing(batch, share).to_arrow()
                 batch = batch.append_column("simhash", simhashes)
-            return batch, sketcher.sketch_documents(batch, share).columns
+            return taken(batch, sketcher.sketch_documents(batch, share).columns)
         finally:
             shares.put(share)
 

@@ -48,7 +48,7 @@ def count_frequencies(
 
     taking_part.use_frequencies(chunks)
     size = min(max(4 * total // 8, _TABLE_BYTES), max(table_bytes, 1))
-    table = _core.FrequencyTable(taking_part.elements() // (2 if sparing else 1), size)
+    table = _core.FrequencyTable(taking_part.elements() // (4 if sparing else 1), size)
     for number in range(table.passes):
         table.clear(number)
         for begin, end in steps(documents, step):

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -82,8 +83,8 @@ class Budget:
 class Join:
     """Some rows of the sketches, in document order. `least_contained` is how many elements a sketch
     must have to be found contained, unless it is whole: of fewer, all may be there by chance.
-    `sparing` counts frequencies with half as many counters: what is joined first is chosen a little
-    less well, and the pairs are the same.
+    `sparing` counts frequencies with a quarter of the counters: what is joined first is chosen a
+    little less well, and the pairs are the same.
     With `attributes` of all rows of the sketches only comparable documents are pairs, or have each
     other for a hub; with a `category` of each row, those of one."""
 
@@ -229,7 +230,7 @@ class Join:
             found &= self._attributes.comparable(rows[pairs[:, 0]], rows[pairs[:, 1]])
         return found
 
-    @property
+    @cached_property
     def levels(self) -> list[int]:
         """The levels of the sketches; each has a join of its own."""
         return levels_of(self._sketches, self._rows)

@@ -88,8 +88,8 @@ def write_segment(
     ) as writer:
         done = 0
         unread = behind(documents, writer.rows_done)
-        for batch, columns in sketched(unread, sketcher, threads, simhashing):
-            writer.add(batch, columns)
+        for taken in sketched(unread, sketcher, writer.taken, threads, simhashing):
+            writer.put(taken)
             read = documents.bytes_read
             advance(read - done)
             done = read

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from roughly import _core
 from roughly.clustering.equivalence import ROOM_BYTES, Column, Pieces, first_of_pieces
 from roughly.storage.scratch import stretches
-from roughly.verification.window import Sizes, windows
+from roughly.verification.window import WINDOWS_AT_ONCE, Sizes, Window, in_windows
 
 if TYPE_CHECKING:
     from roughly.deduplication.pool import Hashes, Pool
@@ -172,21 +171,25 @@ def _confirm(
         advance(int(textless.sum()))
     read = np.flatnonzero(~textless)
     a, b = a[read], b[read]
-    for window in windows(pool.contents, a, b, size):
+    workers = min(threads, WINDOWS_AT_ONCE)
+
+    def compare(window: Window) -> None:
         batch = window.batches[0]
         if len(window.batches) > 1:
             batch = pa.concat_batches(window.batches)
         content = batch.column("content")
-        same = np.array(_equal(content, window.a, window.b))
+        same = _equal(content, window.a, window.b)
         html = np.asarray(batch.column("html"))
         empty = pool.tokens[b[window.pairs]] == 0
         # The same bytes, once read as HTML and once as text, are two texts.
         sure = same & ((html[window.a] == html[window.b]) | empty)
         open_ = np.flatnonzero(~sure & ~empty)
-        sure[open_] = _equal_forms(content, html, window.a[open_], window.b[open_], threads)
+        forms = window.a[open_], window.b[open_]
+        sure[open_] = _equal_forms(content, html, *forms, threads // workers)
         equivalent[read[window.pairs]] = sure
         identical[read[window.pairs]] = same & sure
-        advance(len(same))
+
+    in_windows(pool.contents, a, b, size, compare, workers, advance)
     category = pool.attributes.category
     if category is not None:
         # They are in the hashes, which only propose.
@@ -224,7 +227,8 @@ def _equal_forms(
 
 
 def _equal(values: pa.Array, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
-    return np.asarray(pc.equal(values.take(pa.array(a)), values.take(pa.array(b))))
+    """Which values are the same, row for row."""
+    return _core.same_documents(values, a, b) == 1
 
 
 def _forms(content: pa.Array, content_type: str, threads: int) -> pa.Array:

@@ -41,8 +41,11 @@ def blocks(
             last = stream.ended
             if not last:
                 stream.unread(data[end:])
-            if end or stream.damage is not None:
-                yield Block(data, end, at, stream.damage)
+            block = Block(data, end, at, stream.damage)
+            del data
+            if end or block.damage is not None:
+                yield block
+            del block  # while the next one is read nobody needs it here
             if last and not (resume and stream.resume()):
                 break
     reading.stream = None

@@ -111,12 +111,15 @@ def read_jsonl(number: int, source: Source, reading: Reading) -> Iterator[Piece]
         if bad.any():
             _report(data, line, begin, error, kind, bad, source, fields.text, reading)
             piece = _kept(piece, ~bad)
-        yield piece
         position += n
         line += _lines(data, begin, end, size)
-        if block.damage is not None:
+        damage = block.damage
+        del block, data, columns, content  # whoever has the piece keeps what it needs
+        yield piece
+        del piece
+        if damage is not None:
             name = f"{source.name}, after line {line:,}"
-            reading.skipped.add(name, DAMAGED_COMPRESSION, block.damage)
+            reading.skipped.add(name, DAMAGED_COMPRESSION, damage)
     if absent and objects:
         check_present(absent, _sample(source)[1], source.name)
 

@@ -101,7 +101,7 @@ def sketch_metadata(parameters: Parameters) -> dict[bytes, bytes]:
 
 
 class Piece(NamedTuple):
-    """Some documents of a part. It holds neither more of them nor, unless wanted, their text."""
+    """Some documents; it holds their text only if that is wanted."""
 
     documents: list[pa.Array]  # the columns READ
     attributes: list[pa.Array]  # those of ATTRIBUTES that are wanted
@@ -114,6 +114,18 @@ class Piece(NamedTuple):
     @property
     def rows(self) -> int:
         return self.end - self.begin
+
+    def part(self, begin: int, end: int) -> Piece:
+        """Some of the documents of a whole one."""
+        return Piece(
+            [column.slice(begin, end - begin) for column in self.documents],
+            [column.slice(begin, end - begin) for column in self.attributes],
+            self.bytes[begin:end],
+            None if self.text is None else self.text.slice(begin, end - begin),
+            self.columns,
+            begin,
+            end,
+        )
 
 
 class PartWriter:

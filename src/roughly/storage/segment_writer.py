@@ -75,22 +75,32 @@ class SegmentWriter:
     def add(self, batch: pa.RecordBatch, columns: Sketched) -> None:
         """Documents as `roughly.documents` reads them, and their sketches. Raises what has gone
         wrong in the writer's thread since the last call."""
+        self.put(self.taken(batch, columns))
+
+    def taken(self, batch: pa.RecordBatch, columns: Sketched) -> Piece:
+        """What is written of these, for `put`; from any thread."""
         content = batch.column("content")
         if not isinstance(content, pa.LargeBinaryArray):
             content = content.cast(pa.large_binary())
-        lengths = np.diff(text_offsets(content)).astype(np.uint32)
-        documents = [batch.column(name) for name in READ]
-        attributes = [batch.column(name) for name in self._attributes]
-        row = 0
-        while row < len(batch):
+        return Piece(
+            [batch.column(name) for name in READ],
+            [batch.column(name) for name in self._attributes],
+            np.diff(text_offsets(content)).astype(np.uint32),
+            content if self._keeps_text else None,
+            columns,
+            0,
+            len(batch),
+        )
+
+    def put(self, taken: Piece) -> None:
+        """Writes these documents behind those before; as `add`."""
+        begin = 0
+        while begin < taken.end:
             room = self._part_rows - self._rows % self._part_rows
-            end = min(row + room, len(batch))
-            text = content.slice(row, end - row) if self._keeps_text else None
-            some = [column.slice(row, end - row) for column in documents]
-            extra = [column.slice(row, end - row) for column in attributes]
-            self._put(Piece(some, extra, lengths[row:end], text, columns, row, end))
-            self._rows += end - row
-            row = end
+            end = min(begin + room, taken.end)
+            self._put(taken.part(begin, end))
+            self._rows += end - begin
+            begin = end
 
     def finish(self, sources: Sequence[str], skipped: Mapping[str, Any]) -> Segment:
         """Waits for the writer and makes the segment. `sources` are the names that the column

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly import _core
-from roughly.pipeline import share
 from roughly.sketcher import Sketcher
-from roughly.verification.window import Window, each_window
+from roughly.verification.window import WINDOWS_AT_ONCE, Window, in_windows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,11 +19,6 @@ if TYPE_CHECKING:
 
 Rows = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.uint32]
-
-
-# Windows that are counted at the same time, each by a part of the threads: less is put together
-# that way, and while one is read another is counted.
-_WORKERS = 2
 
 
 class Documents(Protocol):
@@ -72,15 +65,12 @@ class Verifier:
         """Of each pair of rows the shingles of both, of a and of b; with the words of short
         documents, if they have any, unless only shingles are asked for."""
         found = tuple(np.zeros(len(a), np.uint32) for _ in range(3))
-        workers = min(self._threads, _WORKERS)
-        telling = threading.Lock()
+        workers = min(self._threads, WINDOWS_AT_ONCE)
 
         def count(window: Window) -> None:
             self._count(window, found, self._threads // workers, shingles_only)
-            with telling:
-                advance(len(window.pairs))
 
-        share(each_window(self._contents, a, b, self._bytes), count, workers)
+        in_windows(self._contents, a, b, self._bytes, count, workers, advance)
         return found[0], found[1], found[2]
 
     def _count(

@@ -6,14 +6,15 @@ that most documents are read once for all their partners.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from roughly import _core
-from roughly.pipeline import read_ahead
+from roughly.pipeline import share
 from roughly.storage.scratch import stretches
 
 if TYPE_CHECKING:
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 Rows = npt.NDArray[np.int64]
 Sizes = npt.NDArray[np.integer[Any]]
 
-# Their shingles take about as much again and half of it; two windows are in memory.
-WINDOW_BYTES = 1 << 22
+# Their shingles take about as much again and half of it.
+WINDOW_BYTES = 1 << 21
+WINDOWS_AT_ONCE = 2
 # Pairs of that part of the documents are few.
 _FEW = 16
 
@@ -39,13 +41,30 @@ class Window(NamedTuple):
     batches: list[pa.RecordBatch]  # content and html
 
 
-def windows(contents: Texts, a: Rows, b: Rows, size: Sizes) -> Iterator[Window]:
-    """All pairs of rows a and b; `size` has the bytes of every row's text."""
-    return read_ahead(each_window(contents, a, b, size), 1)
+def in_windows(
+    contents: Texts,
+    a: Rows,
+    b: Rows,
+    size: Sizes,
+    work: Callable[[Window], None],
+    workers: int,
+    advance: Callable[[int], None],
+) -> None:
+    """Does the work of all pairs of rows a and b, so many windows at a time: while one is read
+    another is worked on. `size` has the bytes of every row's text, `advance` is told of pairs."""
+    telling = threading.Lock()
+
+    def told(window: Window) -> None:
+        work(window)
+        window.batches.clear()
+        with telling:
+            advance(len(window.pairs))
+
+    share(_windows(contents, a, b, size), told, workers)
 
 
-def each_window(contents: Texts, a: Rows, b: Rows, size: Sizes) -> Iterator[Window]:
-    """The same, each read when it is asked for."""
+def _windows(contents: Texts, a: Rows, b: Rows, size: Sizes) -> Iterator[Window]:
+    """Each read when it is asked for."""
     order = np.lexsort((b, a, _groups(a, b, len(size))))
     for begin, end in stretches(len(order)):
         yield from _in_order(contents, a, b, size, order[begin:end])
