@@ -228,7 +228,7 @@ def _equal_forms(
 
 def _equal(values: pa.Array, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
     """Which values are the same, row for row."""
-    return _core.same_documents(values, a, b) == 1
+    return _core.same_documents(values, a, b).view(np.bool_)
 
 
 def _forms(content: pa.Array, content_type: str, threads: int) -> pa.Array:
