@@ -55,7 +55,12 @@ def touch_free_memory() -> float:
     longer than to write a file there. Touches what is free, once, so that no program is the first;
     how much that was, in GiB."""
     free = _first_line("/proc/meminfo", r"^MemFree:\s*(\d+)")
-    size = int(free) * 1024 * 9 // 10 if free else 0
+    limit = _first_line("/sys/fs/cgroup/memory.max", r"^(\d+)")
+    used = _first_line("/sys/fs/cgroup/memory.current", r"^(\d+)")
+    size = int(free) * 1024 if free else 0
+    if limit and used:
+        size = min(size, max(0, int(limit) - int(used)))
+    size = size * 9 // 10
     touch = f"import numpy; numpy.zeros({size}, numpy.uint8)[::4096] = 1"
     subprocess.run([sys.executable, "-c", touch], check=True)
     return size / 1024**3

@@ -4,6 +4,7 @@ Written from the definitions (docs/clustering.md), for the tests of the phases; 
 the documents.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -352,9 +353,9 @@ def inside_masses(
         after: dict[int, tuple[int | None, ...]] = {}
         for mass in sorted(set(mass_of.values())):
             own = [m for m in members if mass_of.get(m) == mass]
-            teams = {new.get(m, m if m in new.values() else -1 - m) for m in own}
-            links, is_dense = dense_links(own, new, wanted.mass.most_pairs, reached)
-            if len(teams) == 1 or not is_dense:
+            team = {m: new.get(m, m if m in new.values() else -1 - m) for m in own}
+            links, is_dense = dense_links(own, new, team, wanted.mass.most_pairs, reached)
+            if len(set(team.values())) == 1 or not is_dense:
                 held = [
                     (a, b) for b in own for a in own if a < b and new.get(a, a) != new.get(b, b)
                 ]
@@ -374,26 +375,29 @@ def inside_masses(
 def dense_links(
     mass: list[int],
     hubs: dict[int, int],
+    team: dict[int, int],
     most_pairs: int,
     reached: Callable[[int, int], list[Row]],
 ) -> tuple[list[Row], bool]:
     """Two links of each document, by docs/clustering.md, and whether the mass is dense."""
     half = (len(mass) - 1) // 2
     ways: list[int] = []
-    for n in range(1, 33):
+    for n in range(1, 257):
         way = 1 + ((n * 0x9E3779B97F4A7C15 % 2**64 // 2**32) * half // 2**32)
         ways += [way] if half and way not in ways else []
-    tried = [
-        [reached(*sorted((d, mass[(i + way) % len(mass)]))) for way in ways]
-        for i, d in enumerate(mass)
-    ]
-    is_dense = sum(bool(ways and tries[0]) for tries in tried) > 2 * most_pairs
+    sampled = [(i, (i + ways[i % len(ways)]) % len(mass)) for i in range(len(mass)) if ways]
+    apart = [(mass[i], mass[j]) for i, j in sampled if team[mass[i]] != team[mass[j]]]
+    reaching = sum(len(reached(min(pair), max(pair))) for pair in apart)
+    if reaching <= 2 * most_pairs:
+        return [], False
+    tries = min(max(math.ceil(4 * len(mass) / reaching), 32), 256)
     to_hubs = {(hub, d) for d, hub in hubs.items()}
     links = [row for hub, d in to_hubs if {hub, d} <= set(mass) for row in reached(hub, d)]
-    for d, tries in zip(mass, tried, strict=True):
-        others = [row for found in tries for row in found if row[:2] not in to_hubs]
-        links += others[: 2 - (d in hubs)]
-    return links, is_dense
+    for i, d in enumerate(mass):
+        others = [mass[(i + way) % len(mass)] for way in ways[:tries]]
+        rows = [row for other in others for row in reached(min(d, other), max(d, other))]
+        links += [row for row in rows if row[:2] not in to_hubs][: 2 - (d in hubs)]
+    return links, True
 
 
 class Remaining(list[Sketch]):

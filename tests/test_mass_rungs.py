@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from roughly import Sketcher, _core
 from roughly.clustering.join import Join, MassRule, Measure
-from roughly.clustering.mass import no_check, pairs_inside
-from roughly.clustering.settings import settings_for
+from roughly.clustering.mass import no_check, pairs_inside, rungs
+from roughly.clustering.settings import Settings, settings_for
 from roughly.clustering.sketches import PairTable, Rows, Sketches
 from tests.cluster_oracle import expect
 from tests.test_cluster_run import Way, assert_as_expected, run
@@ -149,17 +150,77 @@ def test_a_dense_mass_has_few_links_and_remains_whole() -> None:
     join = join_of(rows)
     hubs = join.hubs(threshold)
     assert (hubs != _core.NO_HUB).sum() == len(rows) - 1
-    inside = pairs_inside(join_of, rows, hubs, threshold, MassRule(), no_check)
+    rule = MassRule(most_pairs=32)
+    inside = pairs_inside(join_of, rows, hubs, threshold, rule, no_check)
     pairs = np.concatenate([join.hub_links(hubs), *inside])
     assert len(np.unique(pairs[:, :2], axis=0)) == len(pairs)
     all_pairs = np.concatenate(list(join.pairs("resemblance", rung, 0)))
     # Far from none of them, and from all.
     assert 0.2 < len(all_pairs) / (len(rows) ** 2 / 2) < 0.8
-    assert len(pairs) < len(all_pairs) / 20
+    assert len(pairs) < len(all_pairs) / 10
     for at in (rung, above):
         every = np.concatenate(list(join.pairs("resemblance", at, 0)))
         assert _clusters(pairs, at, len(rows)) == _clusters(every, at, len(rows))
     assert len(set(_clusters(pairs, above, len(rows)))) == len(rows) - len(copied)
+
+
+def _words(name: str, count: int) -> list[str]:
+    return [f"{name}x{i}" for i in range(count)]
+
+
+def _copies_beside_a_mass() -> list[str]:
+    """400 documents that their first one stands for, and 300 of which each has one near copy."""
+    mass = [" ".join([*_words("c", 60), *_words("m", 30), f"u{n}"]) for n in range(400)]
+    first = [[*_words("c", 60), *_words(f"o{n}", 25)] for n in range(300)]
+    return [*mass, *map(" ".join, first), *(" ".join([*words, "more"]) for words in first)]
+
+
+def _families(order: str) -> list[str]:
+    """Five families of 200, one after the other or mixed."""
+    rng = random.Random(3)
+    of = [n // 200 if order == "blocks" else n % 5 for n in range(1000)]
+    if order == "shuffled":
+        rng.shuffle(of)
+    return [
+        " ".join([*_words("c", 60), *_words(f"f{f}", 20), *rng.sample(_words(f"p{f}", 16), 8)])
+        for f in of
+    ]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [_copies_beside_a_mass(), *(_families(order) for order in ("blocks", "turns", "shuffled"))],
+    ids=["copies", "blocks", "turns", "shuffled"],
+)
+@pytest.mark.parametrize("most_pairs", [MassRule().most_pairs, 40])
+def test_families_inside_a_mass_are_found_in_any_order(texts: list[str], most_pairs: int) -> None:
+    """As if all pairs were known, also where these are not listed."""
+    sketches = Sketches.of_batch(Sketcher(w=1, select="all").sketch_batch(texts))
+    rows = np.arange(len(texts), dtype=np.uint32)
+    threshold = Fraction(1, 2)
+
+    def join_of(some: Rows) -> Join:
+        return Join(sketches, some, threads=2, budget=LARGE)
+
+    join = join_of(rows)
+    hubs = join.hubs(threshold)
+    assert (hubs != _core.NO_HUB).sum() >= len(rows) - 4
+    rule = MassRule(most_pairs=most_pairs)
+    inside = pairs_inside(join_of, rows, hubs, threshold, rule, no_check)
+    pairs = np.concatenate([join.hub_links(hubs), *inside])
+    every = np.concatenate(list(join.pairs("resemblance", threshold, 0)))
+    for rung in rungs(threshold):
+        wanted = _clusters(every, rung, len(rows))
+        assert _clusters(pairs, rung, len(rows)) == wanted
+    assert len(pairs) < 2 * most_pairs * len(rows)
+
+
+def test_older_settings_list_all_pairs() -> None:
+    wanted = settings_for(Sketcher().parameters, "0.5")
+    plain = wanted.to_dict()
+    assert Settings.from_dict(plain).mass == MassRule()
+    plain["mass"] = plain["mass"][:3]
+    assert Settings.from_dict(plain).mass.most_pairs > 1 << 31
 
 
 def _clusters(pairs: PairTable, threshold: Fraction, documents: int) -> list[int]:

@@ -46,6 +46,10 @@ NO_PAIRS: PairTable = np.zeros((0, 4), np.uint32)
 _PROBE_DOCUMENTS = 1 << 12
 
 
+# More than any document has.
+ALL_PAIRS = 1 << 32
+
+
 class MassRule(NamedTuple):
     """What makes a mass (src/core/mass.hpp): a key is one of a document's first `keys` elements
     that `least_frequency` documents or more have; each has `heads` to compare others with. At a
@@ -55,7 +59,7 @@ class MassRule(NamedTuple):
     least_frequency: int = 100
     keys: int = 8
     heads: int = 4
-    most_pairs: int = 32
+    most_pairs: int = 256
 
 
 class Leaders(NamedTuple):

@@ -81,9 +81,10 @@ def pairs_inside(
         teams = join.groups_of(inner)
         torn = _torn(masses, teams)
         circles = Circles(np.where(torn, masses, _core.NO_HUB).astype(np.uint32))
-        dense = circles.dense(join, rung, rule.most_pairs)
+        tries = circles.tries(join, rung, rule.most_pairs, teams)
+        dense = tries > 0
         teams[dense] = masses[dense]
-        tables = [[links], circles.links(join, rung, dense, inner)]
+        tables = [[links], circles.links(join, rung, tries, inner)]
         if (torn & ~dense).any():
             every = (join.pairs("resemblance", rung, n, inner, groups=teams) for n in join.levels)
             tables += every

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from roughly.clustering.discount import Discount
-from roughly.clustering.join import MassRule
+from roughly.clustering.join import ALL_PAIRS, MassRule
 from roughly.condition import NO_CONDITION, SIMHASH_BITS, Condition, make_condition
 from roughly.errors import ParameterError
 from roughly.parameters import Parameters, exact_ratio
@@ -59,7 +59,8 @@ class Settings:
     def from_dict(cls, plain: dict[str, Any]) -> Settings:
         names = ("threshold", "floor", "containment", "containment_floor")
         ratios = {n: None if plain[n] is None else Fraction(plain[n]) for n in names}
-        made: dict[str, Any] = {"mass": MassRule(*plain["mass"])}
+        # Corpora made before there were dense masses have none.
+        made: dict[str, Any] = {"mass": MassRule(*(*plain["mass"], ALL_PAIRS)[:4])}
         if "condition" in plain:
             made["condition"] = Condition.from_dict(plain["condition"])
         if "discount" in plain:

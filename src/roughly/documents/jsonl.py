@@ -114,7 +114,8 @@ def read_jsonl(number: int, source: Source, reading: Reading) -> Iterator[Piece]
         position += n
         line += _lines(data, begin, end, size)
         damage = block.damage
-        del block, data, columns, content  # whoever has the piece keeps what it needs
+        # Whoever has the piece keeps what it needs; these all hold the block or its columns.
+        del block, data, columns, content, kind, begin, end, error, bad
         yield piece
         del piece
         if damage is not None:

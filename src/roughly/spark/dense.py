@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from roughly.clustering.dense import LINKS, TRIES_ENDS, distances, least_reached
+from roughly.clustering.dense import LINKS, TRIES_ENDS, distances, least_reached, most_tries
 from roughly.condition import Condition
 from roughly.parameters import Parameters
 from roughly.spark.block import BLOCK_BITS
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from roughly.spark.checkpoint import Checkpoints
 
 # A document, how many links and which hub it has, and at which place somebody is compared with it.
-_AIMS = "number long, label long, hub long, links int, place long, rank int"
+_AIMS = "number long, label long, team long, hub long, links int, place long, rank int"
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def torn_masses(rung: Rung, masses: DataFrame, most_pairs: int) -> Torn:
         return Torn(many > 0, None, None)
     held = masses.join(torn.where(size >= least), "label", "left_semi")
     hub = F.expr("nullif(team, number)").alias("hub")
-    placed = _placed(held.select("number", "label", hub))
+    placed = _placed(held.select("number", "label", "team", hub))
     places = rung.checkpoints.keep(f"{rung.name}-places", placed)
     circles = _Circles(rung, places, documents)
     dense = rung.checkpoints.keep(f"{rung.name}-dense", circles.dense(least))
@@ -106,26 +106,33 @@ def _placed(held: DataFrame) -> DataFrame:
     of_block = Window.partitionBy("label", "block").orderBy("number")
     place = (F.col("begin") + F.row_number().over(of_block) - 1).alias("place")
     placed = held.join(begins, ["label", "block"])
-    return placed.select("number", "label", "hub", place, "documents")
+    return placed.select("number", "label", "team", "hub", place, "documents")
 
 
 @dataclass(frozen=True)
 class _Circles:
-    """Places (number, label, hub, place, documents) of so many documents in all."""
+    """Places (number, label, team, hub, place, documents) of so many documents in all."""
 
     rung: Rung
     places: DataFrame
     count: int
 
     def dense(self, least: int) -> DataFrame:
-        """The labels of masses in which so many reach at the first distance."""
+        """The masses in which so many reach, who are not of one team: label, and how many
+        comparisons each document has at most."""
         from pyspark.sql import functions as F
 
-        every = self.places.selectExpr("*", "0 as links")
-        reached = self._reaching(self._tries(every, 0, 1), 1)
-        labels = self.places.selectExpr("number as b", "label")
-        counts = reached.join(labels, "b").groupBy("label").count()
-        return counts.where(F.col("count") >= least).select("label")
+        every = self.places.selectExpr("*", "0 as links", f"{TRIES_ENDS[-1]} as most")
+        tries = self._tries(every, None).where("team is null or not (team <=> other_team)")
+        reached = self._reaching(tries, 1)
+        labels = self.places.selectExpr("number as b", "label", "documents")
+        counts = (
+            reached.join(labels, "b")
+            .groupBy("label", "documents")
+            .agg(F.count("b").alias("reached"))
+        )
+        found = counts.where(F.col("reached") >= least)
+        return found.mapInArrow(_most, "label long, most int")
 
     def links(self, dense: DataFrame) -> DataFrame:
         """The first links that each document of dense masses has, besides that to its hub."""
@@ -133,11 +140,11 @@ class _Circles:
 
         rung, keep = self.rung, self.rung.checkpoints.keep
         links = F.when(F.isnull("hub"), 0).otherwise(1).alias("links")
-        lacking = self.places.join(dense, "label", "left_semi").select("*", links)
+        lacking = self.places.join(dense, "label").select("*", links)
         found: list[DataFrame] = []
         for tried, end in pairwise((0, *TRIES_ENDS)):
             # In a pair of a document and its hub that is the first.
-            others = self._tries(lacking, tried, end).where("not (hub <=> a)")
+            others = self._tries(lacking, (tried, end)).where("not (hub <=> a)")
             tries = keep(f"{rung.name}-tried-{end}", others)
             if found and tries.isEmpty():
                 break
@@ -150,16 +157,18 @@ class _Circles:
             whole = whole.unionByName(table)
         return whole
 
-    def _tries(self, documents: DataFrame, tried: int, end: int) -> DataFrame:
-        """Each of these documents with those at some of the distances: number, links, rank, the
-        pair a and b, and the hub of b."""
+    def _tries(self, documents: DataFrame, some: tuple[int, int] | None) -> DataFrame:
+        """Each of these documents with those at some of the distances, or at one of its own:
+        number, links, rank, the pair a and b, the hub of b, and both teams."""
         from pyspark.sql import functions as F
 
-        aims = documents.mapInArrow(partial(_aims, tried, end), _AIMS)
-        others = self.places.selectExpr("label", "place", "number as other", "hub as other_hub")
+        aims = documents.mapInArrow(partial(_aims, some), _AIMS)
+        names = ["label", "place", "number as other", "hub as other_hub", "team as other_team"]
+        others = self.places.selectExpr(*names)
         hub = F.expr("if(number < other, other_hub, hub)").alias("hub")
         pair = F.least("number", "other").alias("a"), F.greatest("number", "other").alias("b")
-        return aims.join(others, ["label", "place"]).select("number", "links", "rank", *pair, hub)
+        met = aims.join(others, ["label", "place"])
+        return met.select("number", "links", "rank", *pair, hub, "team", "other_team")
 
     def _reaching(self, pairs: DataFrame, tries: int) -> DataFrame:
         """Pairs, so many for each document, that are comparable and reach the threshold."""
@@ -188,19 +197,36 @@ def _lacking(documents: DataFrame, made: DataFrame) -> DataFrame:
     return more.withColumn("links", links).drop("count").where(F.col("links") < LINKS)
 
 
-def _aims(tried: int, end: int, arrow: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """With which places of their circles documents are compared at some of the distances."""
+def _most(arrow: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Of dense masses how many comparisons each document has at most."""
+    for batch in arrow:
+        rows = zip(*(number_column(batch, name) for name in ("documents", "reached")), strict=True)
+        most = pa.array([most_tries(int(size), int(reached)) for size, reached in rows], pa.int32())
+        yield pa.RecordBatch.from_pydict({"label": batch.column("label"), "most": most})
+
+
+def _aims(
+    some: tuple[int, int] | None, arrow: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """With which places of their circles documents are compared: at some of the distances, as far
+    as each goes, or at one that depends on the place."""
     for batch in arrow:
         size, place = number_column(batch, "documents"), number_column(batch, "place")
         sizes, of_row = np.unique(size, return_inverse=True)
-        far = [distances(documents)[tried:end] for documents in sizes.tolist()]
-        counts = np.array([len(some) for some in far], np.int64)
+        far = [distances(documents) for documents in sizes.tolist()]
+        counts = np.array([len(each) for each in far], np.int64)
         begins = (np.cumsum(counts) - counts)[of_row]
-        row = np.repeat(np.arange(len(batch)), counts[of_row])
-        nth = np.arange(len(row)) - np.searchsorted(row, row)
-        distance = np.array([d for some in far for d in some], np.int64)[begins[row] + nth]
-        columns = {name: batch.column(name).take(row) for name in ("number", "label", "hub")}
-        columns["links"] = batch.column("links").take(row)
+        counts = counts[of_row]
+        if some is None:
+            row = np.flatnonzero(counts)
+            nth = place[row] % counts[row]
+        else:
+            ends = np.minimum(np.minimum(counts, number_column(batch, "most")), some[1])
+            row = np.repeat(np.arange(len(batch)), np.maximum(ends - some[0], 0))
+            nth = some[0] + np.arange(len(row)) - np.searchsorted(row, row)
+        distance = np.array([d for each in far for d in each], np.int64)[begins[row] + nth]
+        names = ("number", "label", "team", "hub", "links")
+        columns = {name: batch.column(name).take(row) for name in names}
         columns["place"] = pa.array((place[row] + distance) % size[row])
-        columns["rank"] = pa.array((tried + nth).astype(np.int32))
+        columns["rank"] = pa.array(nth.astype(np.int32))
         yield pa.RecordBatch.from_pydict(columns)
