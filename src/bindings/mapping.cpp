@@ -15,7 +15,6 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -130,14 +129,16 @@ class ResidentLimit {
     };
 
     void watch() {
-        size_t least = std::numeric_limits<size_t>::max();  // of files: libraries, which cannot go
+        size_t stays = 0;  // of files: libraries, which cannot go; known once the others have gone
         std::unique_lock lock(mutex_);
         auto interval = seldom;
         while (!wake_.wait_for(lock, interval, [this] { return ended_; })) {
             const Resident now = resident();
             interval = now.all > limit_ - limit_ / 8 ? often : seldom;
-            least = std::min(least, now.of_files);
-            if (now.all > limit_ && now.of_files - least > worth_it_) mappings().release();
+            stays = std::min(stays, now.of_files);
+            if (now.all <= limit_ || now.of_files - stays <= worth_it_) continue;
+            mappings().release();
+            stays = resident().of_files;
         }
     }
 
