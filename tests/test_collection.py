@@ -58,6 +58,8 @@ HOLES = [6, 7, 11]
 
 def test_who_is_where(collection: Collection) -> None:
     assert len(collection) == 21 and collection.documents == 15 and collection.parts == 6
+    lengths = {n: len(" ".join(f"{n}x{i}" for i in range(n % 7))) for n in range(18)}
+    assert collection.content_bytes == sum(lengths.values()) - lengths[3] - lengths[6] - lengths[17]
     live = sorted(set(NUMBER) - {3, 8, 20})
     assert collection.live_rows.tolist() == live
     assert [collection.rows(part) for part in range(6)] == [

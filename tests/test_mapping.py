@@ -94,6 +94,22 @@ def test_a_limit_holds_and_costs_nothing_of_what_was_written(tmp_path: Path) -> 
 
 
 @needs_proc
+def test_a_limit_that_begins_too_late(tmp_path: Path) -> None:
+    """What is there already goes as well."""
+    made = scratch(tmp_path / "a", 64 * MIB)
+    made[:] = 7
+    before = of_files()
+    with _core.ResidentLimit(resident() - 16 * MIB):
+        for _ in range(1000):
+            if of_files() < before - 48 * MIB:
+                break
+            time.sleep(0.01)
+        else:
+            pytest.fail("they stayed")
+    assert (made == 7).all()
+
+
+@needs_proc
 def test_maps_that_come_and_go_meanwhile(tmp_path: Path) -> None:
     """A limit that everything is above, and threads that map, write, read and let go."""
     wrong: list[int] = []

@@ -470,8 +470,11 @@ def test_unknown_columns_and_kinds_do_no_harm(report: ClusterReport) -> None:
             batches: list[pa.RecordBatch] = grown.to_batches(max_chunksize=3)
             return batches
 
-        def clusters(self) -> pa.Table:
-            table = self.found.clusters()
+        def cluster_batches(self) -> list[pa.RecordBatch]:
+            return [self.largest(100).to_batches()[0]]
+
+        def largest(self, most: int) -> pa.Table:
+            table = self.found.largest(most)
             return table.append_column("more", pa.array([None] * len(table)))
 
         def pair_batches(self) -> list[pa.RecordBatch]:

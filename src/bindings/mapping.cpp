@@ -130,14 +130,18 @@ class ResidentLimit {
     };
 
     void watch() {
-        size_t least = std::numeric_limits<size_t>::max();  // of files: libraries, which cannot go
+        // Of files: libraries, which cannot go. What there was at first may be more than these.
+        size_t least = std::numeric_limits<size_t>::max();
+        bool released = false;
         std::unique_lock lock(mutex_);
         auto interval = seldom;
         while (!wake_.wait_for(lock, interval, [this] { return ended_; })) {
             const Resident now = resident();
             interval = now.all > limit_ - limit_ / 8 ? often : seldom;
             least = std::min(least, now.of_files);
-            if (now.all > limit_ && now.of_files - least > worth_it_) mappings().release();
+            if (now.all <= limit_ || (released && now.of_files - least <= worth_it_)) continue;
+            mappings().release();
+            released = true;
         }
     }
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -212,6 +213,7 @@ def _make(arguments: argparse.Namespace) -> Clusters:
     documents = documents_of(arguments, arguments.inputs)
     documents.date = checked_date(arguments.date)
     path = Path(arguments.output)
+    memory_bytes = memory_or_half(arguments.memory)
     scratch_bytes = 0
 
     def finish(found: Clusters) -> None:
@@ -226,13 +228,16 @@ def _make(arguments: argparse.Namespace) -> Clusters:
             settings,
             path,
             text=not arguments.no_text,
-            memory_bytes=memory_or_half(arguments.memory),
+            memory_bytes=memory_bytes,
             threads=threads_or_all(arguments.threads),
             force=arguments.force,
             progress=progress.phase,
             finish=finish,
         )
-    found = corpus.clusters(linkage=arguments.linkage, threads=arguments.threads)
+    found = replace(
+        corpus.clusters(linkage=arguments.linkage, threads=arguments.threads),
+        memory_bytes=memory_bytes,
+    )
     if not arguments.quiet:
         for fields, sources in documents.guesses.items():
             noun = "source" if len(sources) == 1 else "sources"
@@ -362,9 +367,8 @@ def _show(found: Clusters) -> None:
         print(f"{counted(same, 'same-site pair')}, {cross:,} cross-site")
     if not len(sizes):
         return
-    table = found.clusters().sort_by([("size", "descending"), ("cluster", "ascending")])
     print("\n    size  weakest link  least like the first  first document")
-    for row in table.slice(0, _SHOWN).to_pylist():
+    for row in found.largest(_SHOWN).to_pylist():
         print(
             f"{row['size']:8,}  {row['weakest_link']:12.3f}"
             f"  {row['smallest_resemblance']:20.3f}  {printable(row['representative'])}"

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,7 @@ Linkage = Literal["single", "star"]
 Numbers = npt.NDArray[np.int64]
 Shares = npt.NDArray[np.float64]
 Scalar = TypeVar("Scalar", np.float64, np.uint8)
+Parameters = ParamSpec("Parameters")
 
 
 # Rows of a table that are made at once.
@@ -84,6 +85,23 @@ _PAIRS = pa.schema(
         ("same_site", pa.bool_()),
     ]
 )
+
+
+def _within_memory(
+    batches: Callable[Concatenate[Clusters, Parameters], Iterator[pa.RecordBatch]],
+) -> Callable[Concatenate[Clusters, Parameters], Iterator[pa.RecordBatch]]:
+    """Keeps to the memory of the clusters, pages of files included, while a table is made."""
+
+    @wraps(batches)
+    def limited(
+        self: Clusters, /, *args: Parameters.args, **named: Parameters.kwargs
+    ) -> Iterator[pa.RecordBatch]:
+        with self._limited():
+            for batch in batches(self, *args, **named):
+                yield batch
+                self._release()
+
+    return limited
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -210,12 +228,9 @@ class Clusters:
         the document in the representative)."""
         return pa.Table.from_batches(self.document_batches(), self.document_schema)
 
+    @_within_memory
     def document_batches(self) -> Iterator[pa.RecordBatch]:
         """The rows of `documents()`, some at a time."""
-        with self._limited():
-            yield from self._document_batches()
-
-    def _document_batches(self) -> Iterator[pa.RecordBatch]:
         groups, firsts = self.outcome.groups, self._firsts
         names = pa.array(KIND_NAMES, pa.string())
         for begin, end in steps(len(groups.kind), _STEP):
@@ -234,7 +249,6 @@ class Clusters:
             if self.settings.containment is not None:
                 columns.append(pa.array(self._containments[0].of(begin, end), pa.float64()))
             yield pa.record_batch(columns, schema=self.document_schema)
-            self._release()
 
     @property
     def first(self) -> Numbers:
@@ -284,13 +298,38 @@ class Clusters:
         """A row a cluster of two documents or more, see `cluster_batches`."""
         return pa.Table.from_batches(self.cluster_batches(), _CLUSTERS)
 
+    @_within_memory
     def cluster_batches(self) -> Iterator[pa.RecordBatch]:
         """A row a cluster of two documents or more: cluster, representative, size, weakest_link
         (the lightest link that holds it together), smallest_resemblance (of a member to the
         representative, estimated), mass (whether it holds documents of a mass, whose links are
         lower bounds between the thresholds at which clusters are exact)."""
+        for begin in range(0, len(self), _STEP):
+            yield self._cluster_rows(np.arange(begin, min(begin + _STEP, len(self))))
+
+    def largest(self, most: int) -> pa.Table:
+        """The rows of `clusters()` of the largest ones: largest first, then by first document."""
+        with self._limited():
+            order = np.argsort(-self.sizes(), kind="stable")
+            return pa.Table.from_batches([self._cluster_rows(order[:most])])
+
+    def _cluster_rows(self, numbers: Numbers) -> pa.RecordBatch:
+        """The rows of some clusters of two documents or more, given as places among these."""
+        clusters, sizes = self._sizes[0][numbers], self._sizes[1][numbers]
+        columns = [
+            pa.array(np.searchsorted(self._firsts, clusters), pa.int64()),
+            self._names(clusters),
+            pa.array(sizes, pa.int64()),
+            *(pa.array(values[numbers]) for values in self._weakest),
+        ]
+        return pa.record_batch(columns, schema=_CLUSTERS)
+
+    @cached_property
+    def _weakest(self) -> tuple[Shares, Shares, npt.NDArray[np.bool_]]:
+        """Weakest link, smallest resemblance, and whether it holds documents of a mass, of each
+        cluster of two documents or more."""
         first, representatives = self._first, self._representatives
-        clusters, sizes = self._sizes
+        clusters = self._sizes[0]
         smallest = np.ones(len(clusters))
         apart = self._resemblance
         np.minimum.at(smallest, np.searchsorted(clusters, first[apart.positions]), apart.values)
@@ -305,23 +344,14 @@ class Clusters:
             place = np.searchsorted(clusters, held)
             place = place[place < len(clusters)]
             massive[place[np.isin(clusters[place], held)]] = True
-        for begin in range(0, len(clusters), _STEP):
-            some = slice(begin, begin + _STEP)
-            columns = [
-                pa.array(np.searchsorted(self._firsts, clusters[some]), pa.int64()),
-                self._names(clusters[some]),
-                pa.array(sizes[some], pa.int64()),
-                pa.array(weakest[some]),
-                pa.array(smallest[some]),
-                pa.array(massive[some]),
-            ]
-            yield pa.record_batch(columns, schema=_CLUSTERS)
-            self._release()
+        self._release()
+        return weakest, smallest, massive
 
     def pairs(self) -> pa.Table:
         """All pairs of representatives down to the floors, see `pair_batches`."""
         return pa.Table.from_batches(self.pair_batches(), _PAIRS)
 
+    @_within_memory
     def pair_batches(self, named: bool = True) -> Iterator[pa.RecordBatch]:
         """A row a pair of representatives down to the floors: a, b, common, sampled, resemblance or
         containment (common / sampled, the estimate by which the pair was found; of containment the
@@ -408,9 +438,8 @@ class Clusters:
     def _sites(self) -> npt.NDArray[np.int32]:
         """A number for the host of every representative; -1 where its id is no URL."""
         rows = self._representatives
-        found = site_numbers(self._names(rows[a:b]) for a, b in steps(len(rows), _STEP))
-        self.segment.release()
-        return found
+        with self._limited():
+            return site_numbers(self._names(rows[a:b]) for a, b in steps(len(rows), _STEP))
 
     @cached_property
     def _attributes(self) -> Attributes | None:
@@ -457,13 +486,11 @@ class Clusters:
     def _repr_html_(self) -> str:
         from html import escape
 
-        table = self.clusters().sort_by([("size", "descending")]).slice(0, 10).to_pylist()
-        head = "".join(
-            f"<th>{name.replace('_', ' ')}</th>" for name in self.clusters().column_names
-        )
+        table = self.largest(10)
+        head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in table.column_names)
         rows = "".join(
             "<tr>" + "".join(f"<td>{escape(_shown(v))}</td>" for v in row.values()) + "</tr>"
-            for row in table
+            for row in table.to_pylist()
         )
         return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{rows}</table>"
 

@@ -40,8 +40,8 @@ _DOCUMENTS = pa.schema(
         pa.field("kind", pa.uint8(), nullable=False),  # index into equivalence.KINDS
     ]
 )
-# Rows of a table that is read at once: 4 MiB.
-_TABLE_ROWS = 1 << 18
+# Rows of a table that is read at once, or twice as many: 1 or 2 MiB.
+_TABLE_ROWS = 1 << 16
 
 _HUBS = pa.schema([pa.field("hub", pa.uint32(), nullable=False)])  # NO_HUB for none
 # Documents are numbered as representatives in document order.
@@ -184,12 +184,22 @@ def read_pairs(path: Path) -> Iterator[PairTable]:
 
 
 def _tables(file: ArrowFile) -> Iterator[PairTable]:
+    """Short batches together: looking up the names of a few takes nearly as long as of many, and
+    a Parquet file holds on to something for every table that is written to it."""
+    waiting, rows = [], 0
     for number in range(file.num_batches):
         batch = file.batch(number)
         for begin in range(0, max(len(batch), 1), _TABLE_ROWS):
             some = batch.slice(begin, _TABLE_ROWS)
-            yield np.stack([column.to_numpy() for column in some.columns], axis=1)
-            file.release()
+            waiting.append(np.stack([column.to_numpy() for column in some.columns], axis=1))
+            rows += len(some)
+            if rows >= _TABLE_ROWS:
+                file.release()
+                yield np.concatenate(waiting)
+                waiting, rows = [], 0
+    file.release()
+    if waiting:
+        yield np.concatenate(waiting)
 
 
 def _write(path: Path, schema: pa.Schema, tables: Iterable[Iterable[npt.NDArray[Any]]]) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roughly import _core
-from roughly.clustering import SEGMENT, cluster_documents
+from roughly.clustering import cluster_documents
 from roughly.clustering.outcome import FOREST
 from roughly.clustering.room import CORPUS_BYTES, room_beside
 from roughly.clustering.sketching import Progress, no_progress
@@ -26,10 +26,10 @@ from roughly.corpus.results import RESULTS
 from roughly.documents.file import printable
 from roughly.errors import DocumentError
 from roughly.pipeline import give_back_memory
+from roughly.storage.collection import Collection
 from roughly.storage.durable import finished_names, make_directory, sync
 from roughly.storage.index_writer import write_index
 from roughly.storage.lock import WriterLock
-from roughly.storage.segment import Segment
 from roughly.url import lookup_keys
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ def make_corpus(
             document_bytes=CORPUS_BYTES,
             progress=progress,
         )
-        segment = Segment(directory / SEGMENT)
+        assert isinstance(found.segment, Collection)
+        (segment,) = found.segment.segments
         write_index(
             segment,
             memory_bytes=room_beside(memory_bytes, len(segment), CORPUS_BYTES),

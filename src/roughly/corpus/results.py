@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from roughly import _core
 from roughly.documents.file import printable, reason
 from roughly.errors import RoughlyError
+from roughly.pipeline import give_back_memory
 from roughly.storage.checked import CheckedMap, checked_writer, sidecar
 from roughly.storage.durable import sync, temporary, writing
 
@@ -104,3 +105,4 @@ def _write(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> 
                 writer.write_batch(batch)
         sync(part)
         part.replace(path)
+    give_back_memory()

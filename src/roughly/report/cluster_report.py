@@ -17,8 +17,6 @@ from roughly.report.cluster_sample import Sample, Texts, id_parts, sample, store
 from roughly.sketcher import Sketcher
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pyarrow as pa
 
     from roughly.clustering import Clusters
@@ -173,7 +171,6 @@ def gather(
     own unless given.
     """
     import numpy as np
-    import pyarrow as pa
 
     from roughly.report.site import shared_folders
     from roughly.report.tally import Members, Tally
@@ -189,10 +186,9 @@ def gather(
     by_simhash = clusters.settings.method == "hamming"
     # Of clusters by simhash the threshold says nothing about resemblance.
     near = _NEAR if by_simhash else threshold
-    numbers, all_sizes, most = _cluster_sizes(clusters.clusters())
-    # The table has names of all clusters, from all over the files.
-    segment.release()
-    pa.default_memory_pool().release_unused()
+    columns = [batch.column("cluster").to_numpy() for batch in clusters.cluster_batches()]
+    numbers = np.concatenate([np.zeros(0, np.int64), *columns])
+    all_sizes, most = clusters.sizes(), clusters.largest(_LARGEST).to_pylist()
     shown = {row["cluster"]: Members(row["representative"], near, _MEMBERS) for row in most}
     tally = Tally(documents, shared_folders(id_parts(segment)), shown)
     for batch in clusters.document_batches():
@@ -209,7 +205,7 @@ def gather(
         segment.release()
     texts = texts or stored_texts(segment)
     if bytes_read is None:
-        bytes_read = int(np.asarray(segment.column("bytes"))[segment.live_rows].sum())
+        bytes_read = segment.content_bytes
     contained, contained_floor = clusters.containment, clusters.containment_floor
     return ClusterReport(
         title=title,
@@ -287,17 +283,6 @@ def _series(clusters: Clusters) -> tuple[Step, ...]:
 def _step(clusters: Clusters, threshold: Fraction) -> Step:
     sizes = clusters.sizes()
     return Step(float(threshold), len(sizes), int(sizes.sum()))
-
-
-def _cluster_sizes(
-    table: pa.Table,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], list[dict[str, Any]]]:
-    """Number and size of every cluster, and the rows of the largest."""
-    import pyarrow.compute as pc
-
-    order = [("size", "descending"), ("cluster", "ascending")]
-    largest = table.take(pc.select_k_unstable(table, _LARGEST, order)).to_pylist()
-    return table.column("cluster").to_numpy(), table.column("size").to_numpy(), largest
 
 
 class PairCount:

@@ -86,6 +86,12 @@ class Collection:
         return sum(map(len, self.segments)) - len(self.removed)
 
     @property
+    def content_bytes(self) -> int:
+        """Of these, as UTF-8."""
+        (gone,) = self.arrays(["bytes"], self.removed)
+        return sum(segment.content_bytes for segment in self.segments) - int(gone.sum())
+
+    @property
     def parts(self) -> int:
         """How many there are."""
         return self._first_parts[-1]
@@ -197,11 +203,9 @@ class Collection:
 
     def column(self, name: str) -> pa.ChunkedArray:
         """A column of all rows, a chunk a part. Holes have 0, or nothing."""
-        chunks = []
-        for part in range(self.parts):
-            segment, own = self._part(part)
-            chunks.append(_padded(segment.part_column(own, name), self._gap(part)))
-        return pa.chunked_array(chunks, column_type(name))
+        chunks = [chunk for segment in self.segments for chunk in segment.column(name).chunks]
+        padded = [_padded(chunk, self._gap(part)) for part, chunk in enumerate(chunks)]
+        return pa.chunked_array(padded, column_type(name))
 
     def part_column(self, part: int, name: str) -> pa.Array:
         """A column of the documents of one part, without holes."""

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from roughly.documents.file import printable
 from roughly.errors import DamageError, MismatchError, ParameterError, RoughlyError
@@ -90,6 +91,11 @@ class Segment:
     def documents(self) -> int:
         """Documents that are there: all of them."""
         return self._rows
+
+    @property
+    def content_bytes(self) -> int:
+        """Of all of them, as UTF-8."""
+        return int(pc.sum(self.column("bytes"), min_count=0).as_py())
 
     @property
     def live_rows(self) -> npt.NDArray[np.uint32]:

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roughly import _core
 from roughly.storage.scratch import IN_MEMORY, Scratch, stretches
 
 if TYPE_CHECKING:
@@ -48,12 +47,9 @@ class Columns:
         for some in np.split(rows, starts[1:]):
             number = int(some[0]) // self._segment.part_rows
             inside = pa.array(some - number * self._segment.part_rows)
-            chunk = column.chunk(number)
-            found.append(chunk.take(inside))
+            found.append(column.chunk(number).take(inside))
             if len(starts) > _PARTS_AT_ONCE:
-                for buffer in chunk.buffers():
-                    if buffer is not None:
-                        _core.release_buffer(buffer)
+                self._segment.release_part(number)
         return found[0] if len(found) == 1 else pa.concat_arrays(found)
 
     def numbers(self, name: str, rows: Rows, scratch: Scratch = IN_MEMORY) -> npt.NDArray[Any]:

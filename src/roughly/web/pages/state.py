@@ -252,8 +252,7 @@ class State:
     @cached_property
     def bytes(self) -> int:
         """Of all documents."""
-        collection = self.corpus.collection
-        return int(np.asarray(collection.column("bytes"))[collection.live_rows].sum())
+        return self.corpus.collection.content_bytes
 
 
 def _step(clusters: Clusters, threshold: Fraction) -> Step:
