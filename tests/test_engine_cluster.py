@@ -163,7 +163,7 @@ def test_dense_masses(
         )
     documents = [
         {"id": f"{n:02}", "text": text, "date": None, "language": "de" if n % 3 else "fr"}
-        for n, text in enumerate(spread(random.Random(8), 40, 30, 20, 10))
+        for n, text in enumerate(spread(random.Random(2), 40, 30, 20, 10))
     ]
     sketcher, made = Sketcher(w=1, select=select), dict[str, int]()
     options = options | {"threshold": "0.6", "floor": "0.5", "content_type": "text"}
