@@ -129,7 +129,15 @@ def test_dense_masses_are_those_of_the_oracle(
     wanted = replace(settings_for(sketcher.parameters, "0.4", "0.3"), mass=rule)
     with tempfile.TemporaryDirectory() as directory:
         found = run(documents, sketcher, wanted, Path(directory), Way(threads=threads))
-        assert_as_expected(found, expect(documents, sketcher, wanted))
+        expected = expect(documents, sketcher, wanted)
+        assert_as_expected(found, expected)
+        hub_of = {
+            expected.ids[row]: hub for row, hub in zip(expected.rows, expected.hubs, strict=True)
+        }
+        for pair in found.pairs().to_pylist():
+            of_a, of_b = hub_of[pair["a"]], hub_of[pair["b"]]
+            is_hub = of_b is not None and expected.ids[expected.rows[of_b]] == pair["a"]
+            assert pair["mass"] == (is_hub or (of_a is not None and of_a == of_b))
 
 
 def test_a_dense_mass_has_few_links_and_remains_whole() -> None:

@@ -25,6 +25,7 @@ from roughly.clustering.clock import Phase
 from roughly.clustering.comparable import attributes_for
 from roughly.clustering.equivalence import KINDS, Groups, Positions
 from roughly.clustering.forest import NO_PAIRS
+from roughly.clustering.mass import are_inside
 from roughly.clustering.outcome import Outcome, reaching, read_pairs
 from roughly.clustering.settings import Settings, bits_threshold
 from roughly.clustering.site import SitePairs, count_by_cluster, same_site, site_numbers
@@ -355,8 +356,8 @@ class Clusters:
     def pair_batches(self, named: bool = True) -> Iterator[pa.RecordBatch]:
         """A row a pair of representatives down to the floors: a, b, common, sampled, resemblance or
         containment (common / sampled, the estimate by which the pair was found; of containment the
-        larger of the two; a pair may be there by both), mass (whether the pair stands for others,
-        because b belongs to a mass around a), distance (bits in which their simhashes differ, if
+        larger of the two; a pair may be there by both), mass (whether the pair is inside a mass and
+        stands for others, which are left out), distance (bits in which their simhashes differ, if
         they have any), same_site (whether their hosts are the same; null unless both ids are
         URLs). Of pairs by simhash common and sampled are counted too, from the sketches. Without
         names, which take most of the time: no a, b and same_site."""
@@ -367,7 +368,7 @@ class Clusters:
                 if by_simhash:
                     table = self.measured(table)
                 a, b, common, sampled = table.astype(np.int64).T
-                mass = hubs[b] == a if len(hubs) else np.zeros(len(a), bool)
+                mass = are_inside(hubs, a, b)
                 value = pa.array(common / np.maximum(sampled, 1))
                 none = pa.nulls(len(a), pa.float64())
                 columns = [

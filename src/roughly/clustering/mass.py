@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +46,18 @@ def rungs(threshold: Fraction) -> list[Fraction]:
     while (threshold := threshold + _RUNG) < 1:
         found.append(threshold)
     return found
+
+
+def are_inside(
+    hubs: Hubs, a: npt.NDArray[np.integer[Any]], b: npt.NDArray[np.integer[Any]]
+) -> npt.NDArray[np.bool_]:
+    """Which pairs are inside a mass, where others may be left out: of a hub and a document that has
+    it, or of two that have the same."""
+    if not len(hubs):
+        return np.zeros(len(a), bool)
+    of_a, of_b = hubs[a], hubs[b]
+    inside: npt.NDArray[np.bool_] = (of_b == a) | ((of_a == of_b) & (of_b != _core.NO_HUB))
+    return inside
 
 
 def pairs_inside(

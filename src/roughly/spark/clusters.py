@@ -75,11 +75,17 @@ class SparkClusters:
 
     def pairs(self) -> DataFrame:
         """A row a pair of representatives down to the floors: a, b, common, sampled, resemblance
-        or containment, and mass, whether the pair stands for others."""
+        or containment, and mass, whether the pair is inside a mass and stands for others."""
         from pyspark.sql import functions as F
 
         share, none = F.expr("common / greatest(sampled, 1)"), F.lit(None).cast("double")
-        table = self.resembling.withColumn("resemblance", share).withColumn("containment", none)
+        hubs = self.resembling.where("mass").select("a", "b")
+        table = self.resembling.join(hubs.toDF("hub_a", "a"), "a", "left")
+        table = table.join(hubs.toDF("hub_b", "b"), "b", "left")
+        # Marked are the links to hubs; two with the same one are inside, too.
+        inside = F.coalesce(F.expr("mass or hub_a = hub_b"), F.lit(False))
+        table = table.select("a", "b", "common", "sampled", inside.alias("mass"))
+        table = table.withColumn("resemblance", share).withColumn("containment", none)
         if self.containing is not None:
             table = table.unionByName(
                 self.containing.withColumn("resemblance", none).withColumn("containment", share)
