@@ -233,15 +233,13 @@ def test_older_settings_list_all_pairs() -> None:
 
 def _clusters(pairs: PairTable, threshold: Fraction, documents: int) -> list[int]:
     """The first document of everybody's cluster."""
-    first = list(range(documents))
-
-    def root(n: int) -> int:
-        while first[n] != n:
-            n = first[n]
-        return n
-
-    for a, b, common, sampled in pairs.tolist():
-        if common >= threshold * sampled:
-            one, two = sorted((root(a), root(b)))
-            first[two] = one
-    return [root(n) for n in range(documents)]
+    a, b, common, sampled = pairs.astype(np.int64).T
+    strong = common * threshold.denominator >= sampled * threshold.numerator
+    a, b = a[strong], b[strong]
+    first, before = np.arange(documents), np.zeros(0, np.int64)
+    while not np.array_equal(first, before):
+        before = first.copy()
+        np.minimum.at(first, a, before[b])
+        np.minimum.at(first, b, before[a])
+    found: list[int] = first.tolist()
+    return found
