@@ -102,7 +102,8 @@ def own_load(port: int, known: list[int], seconds: float, seed: int) -> Load:
         f"POST /api/seen HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {TOKEN}\r\n"
         "Content-Type: application/json\r\nContent-Length: 30\r\n\r\n"
     ).encode()
-    fresh = np.random.default_rng(seed).integers(0, 2**64, 1 << 20, np.uint64).tolist()
+    # Of two seeds, so that they are others than those that are known, of whatever seed these are.
+    fresh = np.random.default_rng([seed, 1]).integers(0, 2**64, 1 << 20, np.uint64).tolist()
     selector = selectors.DefaultSelector()
     sent: dict[socket.socket, float] = {}
     held: dict[socket.socket, bytes] = {}  # of an answer, so far
