@@ -197,7 +197,8 @@ class OwningIndex {
                                  ratio_argument(contains),
                                  least_contained,
                                  smallest,
-                                 with_words};
+                                 with_words,
+                                 simd_argument("")};
         std::vector<Neighbour> found;
         {
             nb::gil_scoped_release release;

@@ -127,6 +127,7 @@ class OwningSketchSet {
                 rows.data(), rows.size(),
                 size.data(), level.data(),
                 smallest,    reader_.size() ? &reader_ : nullptr};
+        set_.simd = simd_argument("");
         set_.shingles_only = words && shingles_only;
         if (visits) {
             right = visits->size() == rows.size();

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "intersection.hpp"
 #include "mass.hpp"
 #include "parallel.hpp"
 #include "radix_sort.hpp"
@@ -212,7 +213,8 @@ class Prober {
         group_ = probing.group;
         elements_ = {};
         met_.clear();
-        put_off_.clear();
+        candidates_.clear();
+        led_candidates_.clear();
         if (!join_.rule.enough(join_.sketches, document_, count_)) return;
         const bool native = probing.native;
         for (size_t i = 0; i < probes.size(); ++i) {
@@ -223,23 +225,25 @@ class Prober {
             const auto& probe = probes[i];
             range_ = join_.rule.partners(count_, count_ - probe.position);
             if (range_.least > range_.most) continue;
-            scan(lists_.natives(probe.list), out);
-            if (native) scan(lists_.visitors(probe.list), out);
+            scan(lists_.natives(probe.list));
+            if (native) scan(lists_.visitors(probe.list));
         }
-        for (const Entry& entry : put_off_)
-            if (!led(document_)) verify(entry, out);
+        for (const Entry& entry : candidates_)
+            if (may_reach(entry)) verify(entry, out);
+        // By now this document may have a leader.
+        for (const Entry& entry : led_candidates_)
+            if (!led(document_) && may_reach(entry)) verify(entry, out);
     }
 
    private:
     // All entries of one group after the other, of each only those of the right size.
-    void scan(std::span<const Entry> entries, std::vector<Pair>& out) {
+    void scan(std::span<const Entry> entries) {
         const Entry* entry = entries.data();
         const Entry* const end = entry + entries.size();
         constexpr std::ptrdiff_t few = 16;
         if (end - entry <= few) {
             for (; entry < end; ++entry)
-                if (entry->count >= range_.least && entry->count <= range_.most)
-                    candidate(*entry, out);
+                if (entry->count >= range_.least && entry->count <= range_.most) candidate(*entry);
             return;
         }
         while (entry < end) {
@@ -250,14 +254,13 @@ class Prober {
                 entry = std::partition_point(entry, group_end, [&](const Entry& other) {
                     return other.count < range_.least;
                 });
-                for (; entry < group_end && entry->count <= range_.most; ++entry)
-                    candidate(*entry, out);
+                for (; entry < group_end && entry->count <= range_.most; ++entry) candidate(*entry);
             }
             entry = group_end;
         }
     }
 
-    void candidate(const Entry& entry, std::vector<Pair>& out) {
+    void candidate(const Entry& entry) {
         const uint32_t other = entry.document;
         // Behind their first common element lie too few others, of either (`range_` has what is
         // left of the prober's). At a later one of their common elements the bounds may be too
@@ -269,28 +272,27 @@ class Prober {
         const bool other_led = led(other);
         if (other_led && led(document_)) return;
         if (!met_.add(other)) return;
-        if (!join_.sketches.comparable(document_, other)) return;
-        if (!join_.signatures.empty()) {
-            const Signature& own = join_.signatures[document_];
-            const size_t most = own.most_common(join_.signatures[other], count_, entry.count);
-            if (!join_.rule.suffices(most, count_, entry.count)) return;
-        }
-        // By then this document may have a leader.
-        if (other_led)
-            put_off_.push_back(entry);
-        else
-            verify(entry, out);
+        // They are looked at when all are there: until then their signatures are on their way.
+        if (!join_.signatures.empty()) __builtin_prefetch(&join_.signatures[other]);
+        (other_led ? led_candidates_ : candidates_).push_back(entry);
+    }
+
+    // Whether there may be enough that both have, by what can be told at a glance.
+    bool may_reach(const Entry& entry) const {
+        if (!join_.sketches.comparable(document_, entry.document)) return false;
+        if (join_.signatures.empty()) return true;
+        const Signature& others = join_.signatures[entry.document];
+        const size_t most = join_.signatures[document_].most_common(others, count_, entry.count);
+        return join_.rule.suffices(most, count_, entry.count);
     }
 
     void verify(const Entry& entry, std::vector<Pair>& out) {
         const uint32_t other = entry.document;
-        if (!elements_.data()) {
+        if (!elements_.data())
             elements_ = at_level_in_place(join_.sketches, document_, join_.level, own_place_);
-            table_.assign(elements_);
-        }
         const Elements others = at_level(join_.sketches, other, join_.level, other_place_);
         const size_t needed = join_.rule.needed(count_, entry.count);
-        const size_t common = table_.count_common(others, needed);
+        const size_t common = count_common(join_.sketches.simd, elements_, others, needed);
         if (common < needed) return;
         Pair pair{std::min(document_, other), std::max(document_, other), 0, 0};
         measure(join_.sketches, join_.rule.measure, elements_, others, common, pair);
@@ -338,7 +340,8 @@ class Prober {
     const Lists& lists_;
     Leaders leaders_;
     MetDocuments met_;
-    std::vector<Entry> put_off_;
+    std::vector<Entry> candidates_;
+    std::vector<Entry> led_candidates_;  // which have leaders
     std::vector<uint64_t> own_place_;
     Place other_place_;
     // of the probing document
@@ -347,7 +350,6 @@ class Prober {
     uint32_t group_ = no_hub;
     JoinRule::Range range_{};
     Elements elements_;
-    ElementTable table_;
 };
 
 // Whose pairs are not looked for: a hub and those that have it, except hubs with another hub.

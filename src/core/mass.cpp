@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "intersection.hpp"
 #include "measure.hpp"
 #include "parallel.hpp"
 #include "posting.hpp"
@@ -81,7 +82,7 @@ class HubFinder {
     // Among all heads, or those after the one that was its hub at a lower threshold.
     uint32_t find(uint32_t document, uint32_t after) {
         if (after == no_hub) return no_hub;
-        has_signature_ = has_table_ = false;
+        has_signature_ = false;
         bool failed = after != unknown_hub;
         std::array<uint32_t, most_keys * most_heads> tried;
         size_t tries = 0;
@@ -114,10 +115,10 @@ class HubFinder {
             const uint8_t level = std::max(head.level, sketches_.level_of(document));
             const Elements own = at_level(sketches_, document, level, own_);
             const Elements others = at_level(sketches_, head.document, level, other_);
-            const size_t common = count_common(others, own);
+            const size_t common = count_common(sketches_.simd, others, own);
             measure(sketches_, Measure::resemblance, others, own, common, pair);
         } else {
-            // The same, with a table that serves for all heads, and only as far as it matters.
+            // The same, only as far as it matters.
             const Elements own = sketches_.elements(document);
             const JoinRule join{Measure::resemblance, threshold_, sketches_.smallest};
             const size_t needed = join.needed(own.size(), head.count);
@@ -130,8 +131,7 @@ class HubFinder {
                 if (signature_.most_common(*others, own.size(), head.count) < needed) return false;
             }
             const Elements others = sketches_.fetch(head.document, other_.read);
-            if (!std::exchange(has_table_, true)) table_.assign(own);
-            const size_t common = table_.count_common(others, needed);
+            const size_t common = count_common(sketches_.simd, own, others, needed);
             if (common < needed) return false;
             measure(sketches_, Measure::resemblance, others, own, common, pair);
         }
@@ -143,10 +143,9 @@ class HubFinder {
     MassRule rule_;
     const Heads& heads_;
     bool by_category_;
-    // of the document, once they are needed
+    // of the document, once it is needed
     Signature signature_;
-    ElementTable table_;
-    bool has_signature_ = false, has_table_ = false;
+    bool has_signature_ = false;
     Place own_{1}, other_;
 };
 

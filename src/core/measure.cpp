@@ -1,8 +1,8 @@
 #include "measure.hpp"
 
 #include <algorithm>
-#include <bit>
 
+#include "intersection.hpp"
 #include "parallel.hpp"
 
 namespace roughly {
@@ -54,70 +54,6 @@ Elements at_level_in_place(const SketchSet& sketches, size_t document, uint8_t l
     return sketches.level_of(document) == level ? all : reduced(all, level, place);
 }
 
-size_t count_common(Elements a, Elements b, size_t needed) {
-    const uint64_t *x = a.data(), *y = b.data();
-    const uint64_t *const x_end = x + a.size(), *const y_end = y + b.size();
-    size_t common = 0;
-    // Each step passes one element at least of one side, so 32 of them need no look at the ends
-    // while both sides have as many left.
-    constexpr std::ptrdiff_t steps = 32;
-    while (x_end - x >= steps && y_end - y >= steps) {
-        if (common + static_cast<size_t>(std::min(x_end - x, y_end - y)) < needed) return common;
-        for (std::ptrdiff_t i = 0; i < steps; ++i) {
-            const uint64_t p = *x, q = *y;
-            common += p == q;
-            x += p <= q;
-            y += q <= p;
-        }
-    }
-    while (x < x_end && y < y_end) {
-        const uint64_t p = *x, q = *y;
-        common += p == q;
-        x += p <= q;
-        y += q <= p;
-    }
-    return common;
-}
-
-void ElementTable::assign(Elements elements) {
-    // Four to eight slots an element: a third one in a slot, which calls for a larger table, is
-    // rare.
-    const int bits = static_cast<int>(std::bit_width(elements.size())) + 2;
-    for (shift_ = 64 - bits; !fill(elements); --shift_) {
-    }
-}
-
-bool ElementTable::fill(Elements elements) {
-    // An empty place holds an element that belongs to another slot.
-    slots_.assign(places << (64 - shift_), 0);
-    std::fill_n(slots_.begin(), places, ~uint64_t{0});
-    for (const uint64_t element : elements) {
-        uint64_t* place = slots_.data() + slot(element);
-        const uint64_t empty = place == slots_.data() ? ~uint64_t{0} : 0;
-        size_t used = 0;
-        while (used < places && place[used] != empty) ++used;
-        if (used == places) return false;
-        place[used] = element;
-    }
-    return true;
-}
-
-size_t ElementTable::count_common(Elements others, size_t needed) const {
-    size_t common = 0;
-    constexpr size_t block = 64;
-    for (size_t begin = 0; begin < others.size(); begin += block) {
-        const size_t left = others.size() - begin;
-        if (common + left < needed) return common;
-        const Elements some = others.subspan(begin, std::min(block, left));
-        for (const uint64_t element : some) {
-            const uint64_t* const place = slots_.data() + slot(element);
-            common +=
-                static_cast<size_t>(place[0] == element) + static_cast<size_t>(place[1] == element);
-        }
-    }
-    return common;
-}
-
 void measure(const SketchSet& sketches, Measure measure, Elements a, Elements b, size_t common,
              Pair& pair) {
     size_t sampled = measure == Measure::contained ? b.size() : std::min(a.size(), b.size());
@@ -146,7 +82,8 @@ void measure(const SketchSet& sketches, Measure measure, size_t threads, std::sp
                 if (measure == Measure::agreement)
                     count_agreeing(a, b, pair);
                 else
-                    roughly::measure(sketches, measure, a, b, count_common(a, b), pair);
+                    roughly::measure(sketches, measure, a, b, count_common(sketches.simd, a, b),
+                                     pair);
             }
         };
     });

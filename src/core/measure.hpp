@@ -30,28 +30,6 @@ Elements at_level(const SketchSet& sketches, size_t document, uint8_t level, Pla
 Elements at_level_in_place(const SketchSet& sketches, size_t document, uint8_t level,
                            std::vector<uint64_t>& place);
 
-// Elements that both have; may stop, with a smaller count, once `needed` is out of reach.
-size_t count_common(Elements a, Elements b, size_t needed = 0);
-
-// One document's elements in a small table, to count which of others' it has: several times as fast
-// as merging two lists, of which every step waits for the one before.
-class ElementTable {
-   public:
-    void assign(Elements elements);
-
-    // As count_common.
-    size_t count_common(Elements others, size_t needed) const;
-
-   private:
-    static constexpr size_t places = 2;  // in a slot
-
-    size_t slot(uint64_t element) const { return places * (mixed(element) >> shift_); }
-    bool fill(Elements elements);
-
-    std::vector<uint64_t> slots_;
-    int shift_ = 63;
-};
-
 // common and sampled of a pair whose elements at their common level are given, and `common`, how
 // many both have.
 void measure(const SketchSet& sketches, Measure measure, Elements a, Elements b, size_t common,

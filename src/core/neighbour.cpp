@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "intersection.hpp"
 #include "measure.hpp"
 #include "parallel.hpp"
 
@@ -392,7 +393,8 @@ class NeighbourProbe::Work {
         if (candidates_.size() * sketch_lookups > skipped_.size() + unread) return false;
         for (Candidate& candidate : candidates_) {
             index_.source.sketch(candidate.row, sketch_);
-            candidate.common = static_cast<uint32_t>(count_common(query_.elements, sketch_));
+            candidate.common =
+                static_cast<uint32_t>(count_common(rule_.simd, query_.elements, sketch_));
         }
         return true;
     }
