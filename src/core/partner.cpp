@@ -21,13 +21,17 @@ class Holders {
             for (const uint64_t element : sketches.elements(documents[number]))
                 all.emplace_back(element, number);
         std::sort(all.begin(), all.end());
-        shift_ = 64 - std::max(static_cast<int>(std::bit_width(all.size())) + 1, 1);
+        shift_ = 64 - (static_cast<int>(std::bit_width(all.size())) + 1);
         slots_.assign((size_t{1} << (64 - shift_)), {0, 0, 0});
+        mark_shift_ = shift_ - 4;
+        marks_.assign(((size_t{1} << (64 - mark_shift_)) + 63) / 64, 0);
         holders_.reserve(all.size());
         for (size_t begin = 0; begin < all.size();) {
             size_t end = begin;
             while (end < all.size() && all[end].first == all[begin].first)
                 holders_.push_back(all[end++].second);
+            const uint64_t mark = mixed(all[begin].first) >> mark_shift_;
+            marks_[mark >> 6] |= uint64_t{1} << (mark & 63);
             Slot& slot = slots_[place(all[begin].first)];
             slot = {all[begin].first, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
             begin = end;
@@ -35,6 +39,8 @@ class Holders {
     }
 
     std::span<const uint32_t> of(uint64_t element) const {
+        const uint64_t mark = mixed(element) >> mark_shift_;
+        if (!(marks_[mark >> 6] >> (mark & 63) & 1)) return {};
         const Slot& slot = slots_[place(element)];
         return {holders_.data() + slot.begin, holders_.data() + slot.end};
     }
@@ -55,6 +61,10 @@ class Holders {
 
     int shift_;
     std::vector<Slot> slots_;
+    // A bit for some sixteen to sixty-four times as many elements as there are: nobody has most of
+    // those that are asked for, and this stays in the cache.
+    int mark_shift_;
+    std::vector<uint64_t> marks_;
     std::vector<uint32_t> holders_;
 };
 

@@ -51,6 +51,9 @@ class PostingMaker {
         bound = static_cast<uint32_t>(count);
         if (count == 0 || count < least_count) return 0;
         const size_t length = std::max(probe_length(count), rule_.index_length(count));
+        // Most documents are like no other one: what nobody else has is all that they would post.
+        const auto own = std::count(frequency, frequency + count, uint8_t{1});
+        if (static_cast<size_t>(own) >= length) return static_cast<uint32_t>(count);
         starts_.fill(0);
         for (size_t i = 0; i < count; ++i) ++starts_[frequency[i]];
         uint32_t before = 0;
@@ -78,13 +81,16 @@ class PostingMaker {
 
     void reduce(Elements all, const uint8_t* frequency) {
         const uint64_t mask = (uint64_t{1} << level_) - 1;
-        reduced_.clear();
-        reduced_frequency_.clear();
-        for (size_t i = 0; i < all.size(); ++i)
-            if ((all[i] & mask) == 0) {
-                reduced_.push_back(all[i]);
-                reduced_frequency_.push_back(frequency[i]);
-            }
+        reduced_.resize(all.size());
+        reduced_frequency_.resize(all.size());
+        size_t kept = 0;
+        for (size_t i = 0; i < all.size(); ++i) {
+            reduced_[kept] = all[i];
+            reduced_frequency_[kept] = frequency[i];
+            kept += (all[i] & mask) == 0;
+        }
+        reduced_.resize(kept);
+        reduced_frequency_.resize(kept);
     }
 
     const SketchSet& sketches_;
