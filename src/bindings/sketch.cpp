@@ -66,9 +66,9 @@ void bind_sketch(nb::module_& module) {
         "sketch_batch",
         [](nb::handle source, size_t w, int bits, std::string_view select, uint64_t parameter,
            uint64_t seed, std::string_view content_type, size_t threads, std::string_view simd,
-           const std::optional<InputArray<uint8_t>>& html, size_t words) {
-            const SketchParameters parameters{w,         bits, select_argument(select),
-                                              parameter, seed, words};
+           const std::optional<InputArray<uint8_t>>& html, size_t words, bool hashes) {
+            const SketchParameters parameters{
+                w, bits, select_argument(select), parameter, seed, words, hashes};
             const ContentType type = content_type_argument(content_type);
             const Simd level = simd_argument(simd);
             const Documents documents = documents_from(source);
@@ -78,10 +78,10 @@ void bind_sketch(nb::module_& module) {
                 html ? std::span(html->data(), html->size()) : std::span<const uint8_t>());
         },
         "source"_a, "w"_a, "bits"_a, "select"_a, "parameter"_a, "seed"_a, "content_type"_a,
-        "threads"_a, "simd"_a = "", "html"_a = nb::none(), "words"_a = 0,
+        "threads"_a, "simd"_a = "", "html"_a = nb::none(), "words"_a = 0, "hashes"_a = true,
         "Sketches of a list of bytes or an Arrow array of strings or binary. `html` says of every "
         "document whether it is HTML, instead of the content type; documents of fewer shingles "
-        "than `words` have single words too.");
+        "than `words` have single words too. Without `hashes` there are none.");
     module.def(
         "sketch_features",
         [](nb::handle source, size_t w, int bits, std::string_view select, uint64_t parameter,

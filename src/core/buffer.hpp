@@ -54,6 +54,7 @@ class Sequence {
     const T* data() const { return elements_.data(); }
     size_t size() const { return size_; }
     void clear() { size_ = 0; }
+    void reserve(size_t capacity) { elements_.reserve(capacity); }
 
     // Room for `most` elements behind the last; `keep` says how many of them now belong to it.
     T* room(size_t most) {

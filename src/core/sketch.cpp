@@ -57,9 +57,11 @@ class Worker {
             size = html_text_.size;
         }
         tokenize(level_, text, size, tokens_);
-        out.content.push_back(hash_bytes(level_, document.data, document.size));
-        out.canonical.push_back(
-            hash_bytes(level_, tokens_.canonical.data(), tokens_.canonical_size));
+        if (parameters_.hashes) {
+            out.content.push_back(hash_bytes(level_, document.data, document.size));
+            out.canonical.push_back(
+                hash_bytes(level_, tokens_.canonical.data(), tokens_.canonical_size));
+        }
         select(out);
     }
 
@@ -126,9 +128,11 @@ class Worker {
         const size_t first = out.values.size();
         append_selected(size, level, out.values);
         if (size < parameters_.words) append_words(size, out.values);
-        out.sketch.push_back(hash_bytes(level_,
-                                        reinterpret_cast<const uint8_t*>(out.values.data() + first),
-                                        (out.values.size() - first) * sizeof(uint64_t)));
+        if (parameters_.hashes) {
+            const auto* bytes = reinterpret_cast<const uint8_t*>(out.values.data() + first);
+            out.sketch.push_back(
+                hash_bytes(level_, bytes, (out.values.size() - first) * sizeof(uint64_t)));
+        }
         out.offsets.push_back(static_cast<int64_t>(out.values.size()));
         out.size.push_back(static_cast<uint32_t>(size));
         out.tokens.push_back(static_cast<uint32_t>(tokens_.count));
@@ -186,6 +190,14 @@ class Worker {
 
 Keys keys_of(const SketchParameters& parameters) {
     return Keys(parameters.seed, parameters.select == Select::perm ? parameters.parameter : 0);
+}
+
+// A word of six bytes for each, as in most languages that are written with spaces: to grow is to
+// copy, and room that is not used is never touched.
+size_t expected_shingles(std::span<const DocumentView> documents) {
+    size_t bytes = 0;
+    for (const DocumentView& document : documents) bytes += document.size;
+    return bytes / 6;
 }
 
 template <typename T>
@@ -259,6 +271,8 @@ SketchColumns sketch_batch(std::span<const DocumentView> documents,
     std::vector<SketchColumns> parts(std::max<size_t>(pieces.size(), 1));
     in_parallel(pieces.size(), threads, [&] {
         return [&, worker = std::make_unique<Worker>(parameters, keys, level)](size_t piece) {
+            if (parameters.select == Select::all)
+                parts[piece].values.reserve(expected_shingles(pieces[piece]));
             for (const DocumentView& document : pieces[piece]) {
                 const bool is = html.empty()
                                     ? is_html(document, content_type)

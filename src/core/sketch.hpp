@@ -24,7 +24,8 @@ struct SketchParameters {
     Select select = Select::adaptive;
     uint64_t parameter = 200;  // M, K or T of the selection; unused by `all`
     uint64_t seed = 0;
-    size_t words = 0;  // documents of fewer distinct shingles have words too; 0: none have
+    size_t words = 0;    // documents of fewer distinct shingles have words too; 0: none have
+    bool hashes = true;  // whether there are hashes; of documents, for features have them always
 
     // Throws std::invalid_argument naming the parameter, the value seen and the value wanted.
     void check() const;
@@ -39,7 +40,8 @@ struct SketchColumns {
     std::vector<int64_t> offsets{0};  // where each begins in `values`; one more than rows
     std::vector<uint32_t> size;       // distinct shingles
     std::vector<uint32_t> tokens;
-    std::vector<uint8_t> level;      // of `adaptive`; else 0
+    std::vector<uint8_t> level;  // of `adaptive`; else 0
+    // Hashes, if these are asked for.
     std::vector<Hash128> content;    // of the document's bytes
     std::vector<Hash128> canonical;  // of its canonical form
     std::vector<Hash128> sketch;     // of its sketch, as bytes

@@ -75,9 +75,9 @@ class SketchColumns:
     def sketch(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)]:
         """Hash of the sketch, high and low half."""
 
-def sketch_batch(source: object, w: int, bits: int, select: str, parameter: int, seed: int, content_type: str, threads: int, simd: str = '', html: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, words: int = 0) -> SketchColumns:
+def sketch_batch(source: object, w: int, bits: int, select: str, parameter: int, seed: int, content_type: str, threads: int, simd: str = '', html: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, words: int = 0, hashes: bool = True) -> SketchColumns:
     """
-    Sketches of a list of bytes or an Arrow array of strings or binary. `html` says of every document whether it is HTML, instead of the content type; documents of fewer shingles than `words` have single words too.
+    Sketches of a list of bytes or an Arrow array of strings or binary. `html` says of every document whether it is HTML, instead of the content type; documents of fewer shingles than `words` have single words too. Without `hashes` there are none.
     """
 
 def sketch_features(source: object, w: int, bits: int, select: str, parameter: int, seed: int, simd: str = '') -> SketchColumns:

@@ -135,9 +135,12 @@ class Sketcher:
         )
         return SketchBatch(p, columns)
 
-    def sketch_documents(self, batch: pa.RecordBatch, threads: int | None = None) -> SketchBatch:
+    def sketch_documents(
+        self, batch: pa.RecordBatch, threads: int | None = None, hashes: bool = True
+    ) -> SketchBatch:
         """Sketches of a batch that `roughly.documents` read: its column `content` is UTF-8, and
-        `html` says which of them are HTML."""
+        `html` says which of them are HTML. Whoever wants none of the hashes, by which equal
+        documents are known, gets empty columns for them, sooner."""
         import numpy as np
 
         p = self._parameters
@@ -152,6 +155,7 @@ class Sketcher:
             threads_or_all(threads),
             html=html,
             words=p.words,
+            hashes=hashes,
         )
         return SketchBatch(p, columns)
 
