@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from roughly import _core
 from tests.core import LEVELS
 
+pytestmark = pytest.mark.core
+
 LARGEST = (1 << 64) - 1
 # Neighbours, so that blocks end at the same element or at one of either side, and extremes.
 elements = st.one_of(st.integers(0, 60), st.integers(LARGEST - 9, LARGEST), st.integers(0, LARGEST))

@@ -29,15 +29,16 @@ Array<T> to_array(std::vector<T>&& values) {
     return Array<T>(data, {size}, owner);
 }
 
-// The same for a vector of structures made of nothing but `columns` values of type T.
-template <typename T, size_t columns, typename Row>
-Table<T> to_table(std::vector<Row>&& rows) {
-    static_assert(sizeof(Row) == columns * sizeof(T));
-    auto owned = std::make_unique<std::vector<Row>>(std::move(rows));
-    T* data = reinterpret_cast<T*>(owned->data());
+// The same for a vector, or a Sequence, of structures made of nothing but `columns` values of type
+// T.
+template <typename T, size_t columns, typename Rows>
+Table<T> to_table(Rows rows) {
+    static_assert(sizeof(*rows.data()) == columns * sizeof(T));
+    auto owned = std::make_unique<Rows>(std::move(rows));
+    const T* data = reinterpret_cast<const T*>(owned->data());
     const size_t size = owned->size();
     nanobind::capsule owner(owned.release(),
-                            [](void* p) noexcept { delete static_cast<std::vector<Row>*>(p); });
+                            [](void* p) noexcept { delete static_cast<Rows*>(p); });
     return Table<T>(data, {size, columns}, owner);
 }
 

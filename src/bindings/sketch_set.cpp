@@ -333,14 +333,13 @@ std::pair<Table<uint64_t>, Array<uint64_t>> postings(const OwningSketchSet& self
         throw std::invalid_argument("postings: want a range of the set's documents");
     if (signatures.shape(0) != 0 && signatures.shape(0) != set.count)
         throw std::invalid_argument("signatures: want one for each document, or none");
-    Postings made;
-    {
+    Postings made = [&] {
         nb::gil_scoped_release release;
-        made =
-            make_postings(set, rule, level, begin, end, smallest_native, visited, threads,
-                          {counts.data(), counts.size()}, {bounds.data(), bounds.size()},
-                          {reinterpret_cast<Signature*>(signatures.data()), signatures.shape(0)});
-    }
+        return make_postings(
+            set, rule, level, begin, end, smallest_native, visited, threads,
+            {counts.data(), counts.size()}, {bounds.data(), bounds.size()},
+            {reinterpret_cast<Signature*>(signatures.data()), signatures.shape(0)});
+    }();
     return {to_table<uint64_t, 2>(std::move(made.entries)), to_array(std::move(made.bucket_ends))};
 }
 

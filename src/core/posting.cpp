@@ -179,12 +179,13 @@ Postings make_postings(const SketchSet& sketches, const JoinRule& rule, uint8_t 
         for (auto& place : places) before += std::exchange(place[bucket], before);
         made.bucket_ends[bucket] = before;
     }
-    made.entries.resize(before);
+    Posting* const entries = made.entries.room(before);
+    made.entries.keep(before);
     in_parallel(parts.size(), threads, [&] {
         return [&](size_t part) {
             const std::vector<Posting> own = std::move(parts[part]);
             for (const Posting& posting : own)
-                made.entries[places[part][bucket_of(posting.key)]++] = posting;
+                entries[places[part][bucket_of(posting.key)]++] = posting;
         };
     });
     return made;

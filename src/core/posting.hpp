@@ -19,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "buffer.hpp"
 #include "measure.hpp"
 #include "pair.hpp"
 #include "signature.hpp"
@@ -81,7 +82,7 @@ inline size_t bucket_of(uint64_t key) { return key >> (64 - bucket_bits); }
 
 // The postings of some documents at one level, by the leading bits of their keys.
 struct Postings {
-    std::vector<Posting> entries;
+    Sequence<Posting> entries;
     std::vector<uint64_t> bucket_ends;  // of entries; `buckets` of them
 };
 
