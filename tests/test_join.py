@@ -17,6 +17,7 @@ from roughly.documents import open_documents
 from roughly.sketch import SketchBatch
 from roughly.storage.segment_writer import SegmentWriter
 from roughly.storage.steps import Steps
+from tests.core import LEVELS
 
 # Few words and short documents, so that many pairs resemble each other and fingerprints repeat.
 words = st.sampled_from("abcdefgh")
@@ -171,6 +172,7 @@ floors = st.fractions(Fraction(1, 20), 1, max_denominator=20)
     st.integers(1, 3),
     st.sampled_from([LARGE, SMALL]),
     st.sampled_from(["resemblance", "containment"]),
+    st.sampled_from(LEVELS),
     st.randoms(use_true_random=False),
 )
 def test_no_pair_is_lost(
@@ -182,6 +184,7 @@ def test_no_pair_is_lost(
     threads: int,
     budget: Budget,
     measure: str,
+    simd: str,
     random: object,
 ) -> None:
     if measure == "containment" and select.startswith("min"):
@@ -190,7 +193,9 @@ def test_no_pair_is_lost(
     rows = list(range(len(documents)))
     random.shuffle(rows)  # type: ignore[attr-defined]
     rows = rows[: len(rows) * 4 // 5 + 1]
-    found, _ = joined(batch, measure, floor, threads, budget, rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ROUGHLY_SIMD", simd)
+        found, _ = joined(batch, measure, floor, threads, budget, rows)
     assert found == every_pair(batch, measure, floor, rows)
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import roughly
 from tests import core
 from tests.reference import measure, sketch
 from tests.reference.key import MASK_64, keys
@@ -278,3 +279,23 @@ def test_estimates_are_unbiased(select: Select, parameter: int, bits: int) -> No
     mean = sum(estimates) / len(estimates)
     variance = sum((e - mean) ** 2 for e in estimates) / len(estimates)
     assert abs(mean - 0.5) < 5 * (variance / len(estimates)) ** 0.5
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("select", ["all", "mod:4", "min:50", "adaptive:40", "perm:16"])
+def test_sketches_without_hashes(select: str, threads: int) -> None:
+    """The same but for the hashes, of more text than one piece of a batch has."""
+    numbers = random.Random(4)
+    texts = [" ".join(str(numbers.randrange(9999)) for _ in range(4000)) for _ in range(40)]
+    batch = pa.record_batch(
+        {"content": pa.array(texts, pa.large_binary()), "html": pa.array([False] * len(texts))}
+    )
+    sketcher = roughly.Sketcher(select=select)
+    hashed = sketcher.sketch_documents(batch, threads).columns
+    only = sketcher.sketch_columns(batch, threads)
+    for name in ("values", "offsets", "size", "tokens", "level"):
+        assert getattr(only, name).tolist() == getattr(hashed, name).tolist()
+    for name in ("content", "canonical", "sketch"):
+        assert getattr(only, name).shape == (0, 2)
+        assert getattr(hashed, name).shape == (len(texts), 2)

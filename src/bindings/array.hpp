@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,8 @@ Array<T> to_array(std::vector<T>&& values) {
 // The same for a vector, or a Sequence, of structures made of nothing but `columns` values of type
 // T.
 template <typename T, size_t columns, typename Rows>
-Table<T> to_table(Rows rows) {
+Table<T> to_table(Rows&& rows) {
+    static_assert(!std::is_reference_v<Rows>, "it is moved");
     static_assert(sizeof(*rows.data()) == columns * sizeof(T));
     auto owned = std::make_unique<Rows>(std::move(rows));
     const T* data = reinterpret_cast<const T*>(owned->data());

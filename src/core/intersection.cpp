@@ -6,13 +6,12 @@ namespace roughly {
 
 namespace {
 
-constexpr std::ptrdiff_t largest_block = 8;
-
 size_t count_common_blocks_plain(CommonBlocks& blocks) {
     constexpr std::ptrdiff_t block = 4;
+    static_assert(block <= largest_block);
     auto [x, x_end, y, y_end] = blocks;
     size_t common = 0;
-    for (size_t n = 0; n < common_blocks_at_once && x_end - x >= block && y_end - y >= block; ++n) {
+    for (size_t n = 0; n < blocks_at_once && x_end - x >= block && y_end - y >= block; ++n) {
         for (std::ptrdiff_t i = 0; i < block; ++i)
             for (std::ptrdiff_t j = 0; j < block; ++j) common += x[i] == y[j];
         const uint64_t x_last = x[block - 1], y_last = y[block - 1];

@@ -11,16 +11,19 @@
 
 namespace roughly {
 
-// Elements that both have; may stop, with a smaller count, once `needed` is out of reach.
+// Elements that both have; may stop, with a smaller count, once `needed` is out of reach. Both
+// ascend, and have no element twice.
 size_t count_common(Simd level, Elements a, Elements b, size_t needed = 0);
 
-// Some blocks from x and y on, whose ends are there too; moves both behind what was counted. A
-// block of either is left for the caller if there is less than eight of it.
+// What is left of two lists.
 struct CommonBlocks {
     const uint64_t *x, *x_end, *y, *y_end;
 };
 
-inline constexpr size_t common_blocks_at_once = 16;
+// The kernels pass some blocks of one list or the other, one at least, and return how many elements
+// of them are common. There are `largest_block` elements or more of both.
+inline constexpr std::ptrdiff_t largest_block = 8;
+inline constexpr size_t blocks_at_once = 16;
 
 size_t count_common_blocks_avx2(CommonBlocks& blocks);
 size_t count_common_blocks_avx512(CommonBlocks& blocks);

@@ -6,11 +6,12 @@
 namespace roughly {
 
 size_t count_common_blocks_avx2(CommonBlocks& blocks) {
-    constexpr long block = 4;
+    constexpr std::ptrdiff_t block = 4;
+    static_assert(block <= largest_block);
     const uint64_t *x = blocks.x, *y = blocks.y;
     __m256i counts = _mm256_setzero_si256();
-    for (size_t n = 0;
-         n < common_blocks_at_once && blocks.x_end - x >= block && blocks.y_end - y >= block; ++n) {
+    for (size_t n = 0; n < blocks_at_once && blocks.x_end - x >= block && blocks.y_end - y >= block;
+         ++n) {
         const __m256i four = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x));
         const auto equal = [&](int i) {
             return _mm256_cmpeq_epi64(four, _mm256_set1_epi64x(static_cast<long long>(y[i])));

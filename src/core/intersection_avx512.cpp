@@ -6,11 +6,12 @@
 namespace roughly {
 
 size_t count_common_blocks_avx512(CommonBlocks& blocks) {
-    constexpr long block = 8;
+    constexpr std::ptrdiff_t block = 8;
+    static_assert(block <= largest_block);
     const uint64_t *x = blocks.x, *y = blocks.y;
     size_t common = 0;
-    for (size_t n = 0;
-         n < common_blocks_at_once && blocks.x_end - x >= block && blocks.y_end - y >= block; ++n) {
+    for (size_t n = 0; n < blocks_at_once && blocks.x_end - x >= block && blocks.y_end - y >= block;
+         ++n) {
         const __m512i eight = _mm512_loadu_si512(x);
         const auto equal = [&](int i) -> unsigned {
             return _mm512_cmpeq_epi64_mask(eight, _mm512_set1_epi64(static_cast<long long>(y[i])));

@@ -273,8 +273,14 @@ class Prober {
         if (other_led && led(document_)) return;
         if (!met_.add(other)) return;
         // They are looked at when all are there: until then their signatures are on their way.
-        if (!join_.signatures.empty()) __builtin_prefetch(&join_.signatures[other]);
+        if (!join_.signatures.empty()) prefetch(join_.signatures[other]);
         (other_led ? led_candidates_ : candidates_).push_back(entry);
+    }
+
+    // It may begin in the middle of a cache line.
+    static void prefetch(const Signature& signature) {
+        __builtin_prefetch(signature.bits.data());
+        __builtin_prefetch(&signature.bits.back());
     }
 
     // Whether there may be enough that both have, by what can be told at a glance.

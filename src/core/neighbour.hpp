@@ -57,7 +57,7 @@ struct NeighbourRule {
                                // are all there are
     uint64_t smallest;         // the K of min:K sketches, else 0
     bool with_words;           // whether the queries have words: those of documents count as well
-    Simd simd = Simd::plain;
+    Simd simd;                 // of the kernel that counts
 };
 
 struct InvertedIndex {

@@ -61,8 +61,8 @@ class Holders {
 
     int shift_;
     std::vector<Slot> slots_;
-    // A bit for some sixteen to sixty-four times as many elements as there are: nobody has most of
-    // those that are asked for, and this stays in the cache.
+    // Thirty-two to sixty-four bits an element: nobody has most elements that are asked for, and
+    // those of a few thousand documents fit in the cache.
     int mark_shift_;
     std::vector<uint64_t> marks_;
     std::vector<uint32_t> holders_;

@@ -51,7 +51,8 @@ class PostingMaker {
         bound = static_cast<uint32_t>(count);
         if (count == 0 || count < least_count) return 0;
         const size_t length = std::max(probe_length(count), rule_.index_length(count));
-        // Most documents are like no other one: what nobody else has is all that they would post.
+        // Most documents are like no other one: elements that nobody else has fill their prefix,
+        // and nothing is posted.
         const auto own = std::count(frequency, frequency + count, uint8_t{1});
         if (static_cast<size_t>(own) >= length) return static_cast<uint32_t>(count);
         starts_.fill(0);

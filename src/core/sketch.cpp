@@ -82,9 +82,11 @@ class Worker {
         }
         tokens_.canonical_size = at;
         tokens_.count = features.size();
-        const Hash128 hash = hash_features(features);
-        out.content.push_back(hash);
-        out.canonical.push_back(hash);
+        if (parameters_.hashes) {
+            const Hash128 hash = hash_features(features);
+            out.content.push_back(hash);
+            out.canonical.push_back(hash);
+        }
         select(out);
     }
 
@@ -192,12 +194,12 @@ Keys keys_of(const SketchParameters& parameters) {
     return Keys(parameters.seed, parameters.select == Select::perm ? parameters.parameter : 0);
 }
 
-// A word of six bytes for each, as in most languages that are written with spaces: to grow is to
-// copy, and room that is not used is never touched.
+// A word of six bytes for each, as in most languages that are written with spaces, if these are not
+// too many: to grow is to copy, until there are so many that pages are moved instead.
 size_t expected_shingles(std::span<const DocumentView> documents) {
     size_t bytes = 0;
     for (const DocumentView& document : documents) bytes += document.size;
-    return bytes / 6;
+    return std::min(bytes / 6, size_t{1} << 19);
 }
 
 template <typename T>

@@ -25,7 +25,7 @@ struct SketchParameters {
     uint64_t parameter = 200;  // M, K or T of the selection; unused by `all`
     uint64_t seed = 0;
     size_t words = 0;    // documents of fewer distinct shingles have words too; 0: none have
-    bool hashes = true;  // whether there are hashes; of documents, for features have them always
+    bool hashes = true;  // whether documents and sketches are hashed too
 
     // Throws std::invalid_argument naming the parameter, the value seen and the value wanted.
     void check() const;

@@ -95,7 +95,7 @@ struct SketchSet {
     const SketchReader* reader = nullptr;
     const uint32_t* visits = nullptr;  // documents in the order of their rows; null: they are in it
     PairCondition condition{};
-    Simd simd = Simd::plain;
+    Simd simd = Simd::plain;     // of the kernels that count
     bool shingles_only = false;  // whether words are left out, as for containment
 
     // Whoever goes through all documents takes this one as the i-th: those that lie together follow

@@ -135,17 +135,26 @@ class Sketcher:
         )
         return SketchBatch(p, columns)
 
-    def sketch_documents(
-        self, batch: pa.RecordBatch, threads: int | None = None, hashes: bool = True
-    ) -> SketchBatch:
+    def sketch_documents(self, batch: pa.RecordBatch, threads: int | None = None) -> SketchBatch:
         """Sketches of a batch that `roughly.documents` read: its column `content` is UTF-8, and
-        `html` says which of them are HTML. Whoever wants none of the hashes, by which equal
-        documents are known, gets empty columns for them, sooner."""
+        `html` says which of them are HTML."""
+        return SketchBatch(self._parameters, self._document_columns(batch, threads, True))
+
+    def sketch_columns(
+        self, batch: pa.RecordBatch, threads: int | None = None
+    ) -> _core.SketchColumns:
+        """The columns of the same sketches for whoever only counts what is in them: those of the
+        hashes, by which equal documents are known, are empty."""
+        return self._document_columns(batch, threads, False)
+
+    def _document_columns(
+        self, batch: pa.RecordBatch, threads: int | None, hashes: bool
+    ) -> _core.SketchColumns:
         import numpy as np
 
         p = self._parameters
         html = batch["html"].to_numpy(zero_copy_only=False).astype(np.uint8)
-        columns = _core.sketch_batch(
+        return _core.sketch_batch(
             batch["content"],
             p.w,
             p.bits,
@@ -157,7 +166,6 @@ class Sketcher:
             words=p.words,
             hashes=hashes,
         )
-        return SketchBatch(p, columns)
 
     def sketch_features(self, features: Iterable[str | bytes], w: int = 1) -> Sketch:
         """The sketch of anything that has features: notes, code, phonemes, DNA.

@@ -44,7 +44,7 @@ def count_exactly(
     for some in _pieces(collection, rows):
         html = collection.take("html", some)
         batch = pa.record_batch({"content": collection.text(some), "html": html})
-        columns = sketcher.sketch_documents(batch, threads).columns
+        columns = sketcher.sketch_columns(batch, threads)
         place = np.searchsorted(wanted, columns.values)
         found = np.zeros(len(columns.values), bool)
         if len(wanted):

@@ -153,7 +153,7 @@ def _count(
         known = pa.concat_arrays([batch.column("html_a"), batch.column("html_b")])
         html = pc.coalesce(known, read.column("html"))
         read = read.set_column(read.schema.get_field_index("html"), "html", html)
-        columns = sketcher.sketch_documents(read, threads=1).columns
+        columns = sketcher.sketch_columns(read, threads=1)
         level = np.zeros(2 * rows, np.uint8)
         sets = sketch_set(sketcher.parameters, columns.values, columns.offsets, columns.size, level)
         table = np.zeros((rows, 4), np.uint32)

@@ -97,8 +97,7 @@ class Verifier:
         self, batches: list[pa.RecordBatch], threads: int
     ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], Counts]:
         """All documents' sets, one after the other."""
-        sketch = self._sketcher.sketch_documents
-        parts = [sketch(each, threads, hashes=False).columns for each in batches]
+        parts = [self._sketcher.sketch_columns(each, threads) for each in batches]
         if len(parts) == 1:
             return parts[0].values, parts[0].offsets, parts[0].size
         offsets, end = [np.zeros(1, np.int64)], 0
