@@ -78,13 +78,14 @@ def write_index(
         return SegmentIndex(segment)
     sets = segment.parameters.selection[0] != "perm"
     scratch = Scratch(directory)
+    copies: npt.NDArray[np.uint32] | None = None
     left_out: npt.NDArray[np.uint8] | None = None
-    rows = scratch.zeros(len(segment), ROW)
     if sets:
-        left_out = write_copies(segment, rows["copies"], scratch, memory_bytes // 8)
+        copies, left_out = write_copies(segment, scratch, memory_bytes // 8)
     else:
         _write(directory, "copies", np.zeros(1, np.uint32))
     _core.give_back_memory()
+    rows = scratch.zeros(len(segment), ROW)
     with contextlib.ExitStack() as stack:
         # A run takes memory until it is inverted; a quarter of it is for that.
         runs = _Runs(temporary(directory / "index-runs"), memory_bytes // 4, stack)
@@ -96,6 +97,7 @@ def write_index(
             rows["words"][begin:end] = words
             rows["coarser"][begin:end] = coarser
             places.append(place)
+            _core.release_buffer(rows[begin:end])
             if sets:
                 runs.add(run)
             segment.release_part(part)
@@ -105,9 +107,9 @@ def write_index(
         shape = _core.inverted_shape(len(segment), postings) if sets else (0, 0)
         _write_postings(segment, runs, shape, memory_bytes, threads, advance)
     _write(directory, "sketches", np.array(places, "<u8"))
-    found = _write_rows(segment, rows)
+    found = _write_rows(segment, rows, copies)
     facts = Facts(len(segment), postings, *shape, found.levels(), found.least_met(), found.small)
-    del rows, left_out
+    del rows, copies, left_out
     for name, hashes in (
         ("urls", _id_hashes(segment, canonical, threads, scratch)),
         ("contents", _content_hashes(segment, scratch)),
@@ -284,12 +286,12 @@ def _id_hashes(
     sketcher = Sketcher(w=1, select="min:1")
     found: npt.NDArray[np.uint64] = scratch.zeros(len(segment), np.uint64)
     at = 0
-    for chunk in segment.ids().chunks:
+    for part, chunk in enumerate(segment.ids().chunks):
         ids = (canonical or lookup_keys)(chunk)
         columns = sketcher.sketch_batch(ids, "text", threads).columns
         found[at : at + len(ids)] = columns.content[:, 0]
         at += len(ids)
-        segment.release()
+        segment.release_part(part)
     return found
 
 
@@ -311,8 +313,8 @@ def _write_hashes(
     rows = scratch.zeros(len(hashes), "<u4")
     end = 0
     with checked_writer(index_path(directory, name)) as file:
-        for some in in_order([hashes], room_bytes // _ORDER_BYTES):
-            file.write(hashes[some].astype("<u8"))
+        for some, (own,) in in_order([hashes], room_bytes // _ORDER_BYTES):
+            file.write(own.astype("<u8"))
             rows[end : end + len(some)] = some
             end += len(some)
         for begin, stop in stretches(len(rows)):
@@ -379,13 +381,18 @@ class _Levels:
         np.minimum(self._met, met, out=self._met)
 
 
-def _write_rows(segment: Segment, rows: npt.NDArray[Any]) -> _Levels:
-    """The rows, of which kept, coarser and copies are there."""
+def _write_rows(
+    segment: Segment, rows: npt.NDArray[Any], copies: npt.NDArray[np.uint32] | None
+) -> _Levels:
+    """The rows, of which kept, words and coarser are there."""
     found = _Levels()
     with checked_writer(index_path(segment.directory, "rows")) as file:
         for begin, end in stretches(len(rows)):
             some = rows[begin:end].copy()
+            _core.release_buffer(rows[begin:end])
             some["size"], some["level"] = segment.size[begin:end], segment.level[begin:end]
+            if copies is not None:
+                some["copies"] = copies[begin:end]
             found.add(some)
             file.write(some.view(np.uint8))
     return found
