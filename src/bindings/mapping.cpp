@@ -100,13 +100,14 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig> mapped(int descriptor, size
     return {data, {size}, owner};
 }
 
-// While it is there, pages of mapped files leave memory when the process has more than `bytes` of
+// While it is there, pages of mapped files leave memory when the process has nearly `bytes` of
 // everything. Systems take such pages back only when they need room, and meanwhile they count. It
-// looks every few milliseconds, more often when there is not much left, and who touches pages all
-// over the files gets some back before it looks again.
+// looks every few milliseconds, more often when there is not much left. It begins a sixteenth
+// below: until it looks again and all are gone, who touches pages all over the files gets others,
+// and who takes memory for something new gets that.
 class ResidentLimit {
    public:
-    explicit ResidentLimit(size_t bytes) : limit_(bytes) {
+    explicit ResidentLimit(size_t bytes) : limit_(bytes - bytes / 16) {
         descriptor_ = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
         if (descriptor_ >= 0) thread_ = std::thread([this] { watch(); });
     }
@@ -285,6 +286,11 @@ void bind_mapping(nb::module_& module) {
                 madvise(const_cast<uint8_t*>(mapped.data()), mapped.size(), MADV_DONTNEED);
         },
         "mapped"_a, "Takes an array of `map_file` out of this process's memory; it stays valid.");
+    module.def(
+        "release_all_pages", [] { mappings().release(); },
+        nb::call_guard<nb::gil_scoped_release>(),
+        "The same for all arrays of `map_file` and `map_scratch`: for whoever is about to take "
+        "much memory at once.");
     module.def(
         "release_buffer",
         [](nb::handle buffer) {
