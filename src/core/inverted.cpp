@@ -128,6 +128,10 @@ Inverted invert(const InvertedShape& shape, std::span<const ScatteredView> runs,
         for (uint64_t& entry : piece.entries)
             if (shape.is_list(entry)) entry += units;
         for (uint64_t& end : piece.bucket_ends) end += entries;
+        if (&piece == &pieces.front()) {
+            made = std::move(piece);  // A large one comes alone, and is not there twice.
+            continue;
+        }
         made.entries.insert(made.entries.end(), piece.entries.begin(), piece.entries.end());
         made.bucket_ends.insert(made.bucket_ends.end(), piece.bucket_ends.begin(),
                                 piece.bucket_ends.end());

@@ -169,6 +169,13 @@ class _Runs:
         else:
             self._spill(run)
 
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """How many postings each partition has."""
+        ends = np.zeros(_core.PARTITIONS, np.uint64)
+        for own in (*(run[2] for run in self._runs), *(place[2] for place in self._places)):
+            ends += own
+        return np.diff(ends.astype(np.int64), prepend=0)
+
     def slices(self, first: int, last: int) -> list[Run]:
         """Of all of them, in order, the postings of partitions from `first` to `last`, at least.
         They are read: in place, every run would have its pages in memory for a few of each."""
@@ -255,8 +262,6 @@ def _write_postings(
     advance: Callable[[int], None],
 ) -> None:
     directory = segment.directory
-    partition_bytes = _INVERT_BYTES * (runs.postings // _core.PARTITIONS + 1)
-    at_once = min(max(memory_bytes // 8 // partition_bytes, 1), _MOST_AT_ONCE)
     with contextlib.ExitStack() as stack:
         ends, entries, lists = (
             stack.enter_context(checked_writer(index_path(directory, name)))
@@ -267,8 +272,7 @@ def _write_postings(
         ends.write(np.zeros(1, "<u8"))
         lists.write(np.zeros(_core.LIST_UNIT, np.uint32))
         written, units, done = 0, 1, 0
-        for first in range(0, _core.PARTITIONS, at_once):
-            last = min(first + at_once, _core.PARTITIONS)
+        for first, last in _together(runs.sizes().tolist(), memory_bytes // 8 // _INVERT_BYTES):
             made = _core.invert(shape, runs.slices(first, last), first, last, units, threads)
             entries.write(made[0])
             ends.write(made[1] + np.uint64(written))
@@ -277,6 +281,18 @@ def _write_postings(
             units += len(made[2]) // _core.LIST_UNIT
             advance(segment.parts * last // _core.PARTITIONS - done)
             done = segment.parts * last // _core.PARTITIONS
+
+
+def _together(sizes: list[int], most: int) -> Iterator[tuple[int, int]]:
+    """Partitions that are inverted at once: with `most` postings or fewer, unless one has more: an
+    element that half of all documents have is in one of them."""
+    first = held = 0
+    for number, size in enumerate(sizes):
+        if number > first and (held + size > most or number == first + _MOST_AT_ONCE):
+            yield first, number
+            first, held = number, 0
+        held += size
+    yield first, len(sizes)
 
 
 def _id_hashes(
