@@ -28,7 +28,7 @@ from roughly.clustering.forest import NO_PAIRS
 from roughly.clustering.mass import are_inside
 from roughly.clustering.outcome import Outcome, reaching, read_pairs
 from roughly.clustering.settings import Settings, bits_threshold
-from roughly.clustering.site import SitePairs, count_by_cluster, same_site, site_numbers
+from roughly.clustering.site import SitePairs, count_by_cluster, same_site, site_number_pieces
 from roughly.clustering.sketches import PairTable, steps
 from roughly.clustering.star import stars
 from roughly.condition import LARGEST_DISTANCE, NO_SIMHASH, SIMHASH_BITS, Attributes
@@ -439,8 +439,15 @@ class Clusters:
     def _sites(self) -> npt.NDArray[np.int32]:
         """A number for the host of every representative; -1 where its id is no URL."""
         rows = self._representatives
+        found: npt.NDArray[np.int32] = self._scratch.zeros(len(rows), np.int32)
+        names = (self._names(rows[begin:end]) for begin, end in steps(len(rows), _STEP))
         with self._limited():
-            return site_numbers(self._names(rows[a:b]) for a, b in steps(len(rows), _STEP))
+            at = 0
+            for numbers in site_number_pieces(names):
+                found[at : at + len(numbers)] = numbers
+                at += len(numbers)
+        self._release()
+        return found
 
     @cached_property
     def _attributes(self) -> Attributes | None:
@@ -602,7 +609,10 @@ class Clusters:
             self._release()
             positions.append((begin + apart).astype(np.uint32))
             shares.append((counted[:, 2] / np.maximum(counted[:, 3], 1))[back])
-        return _Some(np.concatenate(positions), np.concatenate(shares), np.float64(1))
+        scratch = self._scratch
+        kept = scratch.copy(np.concatenate(positions)), scratch.copy(np.concatenate(shares))
+        self._release()
+        return _Some(*kept, np.float64(1))
 
     @cached_property
     def _resemblance(self) -> _Some[np.float64]:
