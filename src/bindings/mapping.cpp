@@ -287,8 +287,7 @@ void bind_mapping(nb::module_& module) {
         },
         "mapped"_a, "Takes an array of `map_file` out of this process's memory; it stays valid.");
     module.def(
-        "release_all_pages", [] { mappings().release(); },
-        nb::call_guard<nb::gil_scoped_release>(),
+        "release_all_pages", [] { mappings().release(); }, nb::call_guard<nb::gil_scoped_release>(),
         "The same for all arrays of `map_file` and `map_scratch`: for whoever is about to take "
         "much memory at once.");
     module.def(

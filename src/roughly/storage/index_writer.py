@@ -171,10 +171,10 @@ class _Runs:
 
     def sizes(self) -> npt.NDArray[np.int64]:
         """How many postings each partition has."""
-        ends = np.zeros(_core.PARTITIONS, np.uint64)
+        ends = np.zeros(_core.PARTITIONS + 1, np.int64)
         for own in (*(run[2] for run in self._runs), *(place[2] for place in self._places)):
-            ends += own
-        return np.diff(ends.astype(np.int64), prepend=0)
+            ends[1:] += own.astype(np.int64)
+        return ends[1:] - ends[:-1]
 
     def slices(self, first: int, last: int) -> list[Run]:
         """Of all of them, in order, the postings of partitions from `first` to `last`, at least.
