@@ -407,7 +407,7 @@ class Clusters:
     @cached_property
     def site_pairs_by_cluster(self) -> tuple[Numbers, Numbers]:
         """The same for each cluster of two documents or more: same-site, cross-site."""
-        first = self._scratch.take(self._first, self._representatives)
+        first = self.scratch.take(self._first, self._representatives)
         return count_by_cluster(self._strong_pairs(), self._sites, first, self._sizes[0])
 
     def _strong_pairs(self) -> Iterator[PairTable]:
@@ -439,7 +439,7 @@ class Clusters:
     def _sites(self) -> npt.NDArray[np.int32]:
         """A number for the host of every representative; -1 where its id is no URL."""
         rows = self._representatives
-        found: npt.NDArray[np.int32] = self._scratch.zeros(len(rows), np.int32)
+        found: npt.NDArray[np.int32] = self.scratch.zeros(len(rows), np.int32)
         names = (self._names(rows[begin:end]) for begin, end in steps(len(rows), _STEP))
         with self._limited():
             at = 0
@@ -507,14 +507,15 @@ class Clusters:
         return Columns(self.segment)
 
     @cached_property
-    def _scratch(self) -> Scratch:
-        """Where the run had its files, if one may write there."""
+    def scratch(self) -> Scratch:
+        """For arrays as long as the documents are many: where the run had its files, if one may
+        write there."""
         folder = self.outcome.mapped[0].path.parent if self.outcome.mapped else None
         return Scratch(folder if folder is not None and os.access(folder, os.W_OK) else None)
 
     @cached_property
     def _representatives(self) -> Positions:
-        return self.outcome.groups.representatives_in(self._scratch)
+        return self.outcome.groups.representatives_in(self.scratch)
 
     def _names(self, positions: Any) -> pa.Array:
         """The ids of some documents."""
@@ -523,9 +524,9 @@ class Clusters:
     @cached_property
     def _set(self) -> _core.SketchSet:
         """The sketches of the representatives."""
-        rows = self._scratch.take(self.outcome.order, self._representatives)
-        sketches = self.outcome.sketches(self.segment, self._scratch)
-        return sketches.taking_part(rows, scratch=self._scratch)
+        rows = self.scratch.take(self.outcome.order, self._representatives)
+        sketches = self.outcome.sketches(self.segment, self.scratch)
+        return sketches.taking_part(rows, scratch=self.scratch)
 
     def _strong_links(self) -> Iterator[PairTable]:
         """The links of both forests that reach their thresholds, in tables."""
@@ -548,7 +549,7 @@ class Clusters:
             return self._find_first()
 
     def _find_first(self) -> Positions:
-        groups, scratch = self.outcome.groups, self._scratch
+        groups, scratch = self.outcome.groups, self.scratch
         rows = self._representatives
         if self.linkage == "star":
             roots = stars(
@@ -579,16 +580,16 @@ class Clusters:
     @cached_property
     def _firsts(self) -> Positions:
         """The first documents of all clusters, those of one document too."""
-        return Groups(self._first, self.outcome.groups.kind).representatives_in(self._scratch)
+        return Groups(self._first, self.outcome.groups.kind).representatives_in(self.scratch)
 
     @cached_property
     def _sizes(self) -> tuple[Numbers, Numbers]:
         """First document and size of each cluster of two or more."""
-        counts = self._scratch.zeros(len(self._first), np.uint32)
+        counts = self.scratch.zeros(len(self._first), np.uint32)
         for begin, end in steps(len(counts), _STEP):
             np.add.at(counts, self._first[begin:end], np.uint32(1))
-        clusters = self._scratch.flatnonzero(counts > 1)
-        return clusters, self._scratch.take(counts, clusters, np.int64)
+        clusters = self.scratch.flatnonzero(counts > 1)
+        return clusters, self.scratch.take(counts, clusters, np.int64)
 
     def _to_first(self, measure: str, swapped: bool = False) -> _Some[np.float64]:
         """common / sampled of documents' representatives and the first ones of their clusters."""
@@ -609,7 +610,7 @@ class Clusters:
             self._release()
             positions.append((begin + apart).astype(np.uint32))
             shares.append((counted[:, 2] / np.maximum(counted[:, 3], 1))[back])
-        scratch = self._scratch
+        scratch = self.scratch
         kept = scratch.copy(np.concatenate(positions)), scratch.copy(np.concatenate(shares))
         self._release()
         return _Some(*kept, np.float64(1))
@@ -645,7 +646,7 @@ class Clusters:
 
     def _release(self) -> None:
         """Lets the pages of all mapped files go."""
-        self._scratch.release()
+        self.scratch.release()
         self.segment.release()
         self.outcome.release()
 
