@@ -42,18 +42,27 @@ class Mappings {
     void add(Mapping* mapping) {
         const std::lock_guard lock(mutex_);
         every_.emplace(mapping->address, mapping);
+        if (is_large(mapping)) large_.emplace(mapping->address, mapping);
     }
 
     void unmap(Mapping* mapping) {
         const std::lock_guard lock(mutex_);
         every_.erase(mapping->address);
+        if (is_large(mapping)) large_.erase(mapping->address);
         munmap(mapping->address, mapping->size);
     }
 
     // Of a shared map of a file nothing is lost: what is touched again is found again.
     void release() {
         const std::lock_guard lock(mutex_);
-        for (const auto& [address, each] : every_) madvise(address, each->size, MADV_DONTNEED);
+        release_all_of(every_);
+    }
+
+    // The same for large ones: these are few, and have most of the pages. A collection has
+    // thousands of small ones, and going through them takes longer than looking again.
+    void release_large() {
+        const std::lock_guard lock(mutex_);
+        release_all_of(large_);
     }
 
     // The pages that these bytes lie in, if they are of one of the maps.
@@ -70,8 +79,19 @@ class Mappings {
     }
 
    private:
+    using ByAddress = std::map<void*, Mapping*>;
+
+    static constexpr size_t least_large = size_t{4} << 20;
+
+    static bool is_large(const Mapping* mapping) { return mapping->size >= least_large; }
+
+    static void release_all_of(const ByAddress& maps) {
+        for (const auto& [address, each] : maps) madvise(address, each->size, MADV_DONTNEED);
+    }
+
     std::mutex mutex_;
-    std::map<void*, Mapping*> every_;  // by address
+    ByAddress every_;
+    ByAddress large_;  // of these
 };
 
 // Never destroyed: arrays may go later than everything else.
@@ -140,7 +160,15 @@ class ResidentLimit {
             const Resident now = resident();
             interval = now.all > limit_ - limit_ / 8 ? often : seldom;
             least = std::min(least, now.of_files);
-            if (now.all <= limit_ || (released && now.of_files - least <= worth_it_)) continue;
+            const auto is_left_alone = [&](const Resident& seen) {
+                return seen.all <= limit_ ||
+                       (released && seen.of_files <= std::min(least, seen.of_files) + worth_it_);
+            };
+            if (is_left_alone(now)) continue;
+            if (released) {
+                mappings().release_large();
+                if (is_left_alone(resident())) continue;
+            }
             mappings().release();
             released = true;
         }
