@@ -571,6 +571,7 @@ class Clusters:
         for begin, end in steps(len(rows), _STEP):
             of_position[rows[begin:end]] = rows[roots[begin:end]]
         del roots
+        self._release()
         first: Positions = scratch.zeros(len(of_position), np.uint32)
         for begin, end in steps(len(first), _STEP):
             first[begin:end] = of_position[groups.representative[begin:end]]
@@ -588,6 +589,7 @@ class Clusters:
         counts = self.scratch.zeros(len(self._first), np.uint32)
         for begin, end in steps(len(counts), _STEP):
             np.add.at(counts, self._first[begin:end], np.uint32(1))
+        self._release()
         clusters = self.scratch.flatnonzero(counts > 1)
         return clusters, self.scratch.take(counts, clusters, np.int64)
 
