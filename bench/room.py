@@ -1,9 +1,9 @@
 """`python -m bench.room WORK --documents N`: the memory that a job takes, and where it takes most.
 
-WORK is cluster, corpus (with its index and tables), broder97 or dedup. Documents are short ones of
-`bench/shingled_web.py`, generated while they are read. Memory is looked at 200 times a second:
-anonymous memory, which no system can take back, and all that is resident, with pages of mapped
-files, which it can. Printed are the peaks of both, and the functions in which they grew.
+WORK is cluster, corpus (with its index, tables and report), broder97 or dedup. Documents are short
+ones of `bench/shingled_web.py`, generated while they are read. Memory is looked at 200 times a
+second: anonymous memory, which no system can take back, and all that is resident, with pages of
+mapped files, which it can. Printed are the peaks of both, and the functions in which they grew.
 """
 
 import argparse
@@ -118,6 +118,7 @@ def work(name: str, stream: Stream, folder: Path, memory: str) -> str:
         from roughly.corpus.results import write_results
         from roughly.documents import open_documents
         from roughly.parameters import memory_or_half
+        from roughly.report.cluster_report import gather
         from roughly.sketcher import Sketcher
 
         sketcher = Sketcher()
@@ -125,6 +126,7 @@ def work(name: str, stream: Stream, folder: Path, memory: str) -> str:
 
         def finish(clusters: roughly.Clusters) -> None:
             write_results(clusters, folder / "corpus")
+            gather(clusters)
             said.append(repr(clusters))
 
         make_corpus(

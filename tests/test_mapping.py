@@ -76,6 +76,33 @@ def test_a_part_of_a_map_is_let_go(tmp_path: Path) -> None:
 
 
 @needs_proc
+def test_all_maps_are_let_go(tmp_path: Path) -> None:
+    every = [scratch(tmp_path / name, 16 * MIB) for name in "abc"]
+    for number, made in enumerate(every):
+        made[:] = number
+    before = of_files()
+    _core.release_all_pages()
+    assert of_files() < before - 44 * MIB
+    assert all((made == number).all() for number, made in enumerate(every))
+
+
+@needs_proc
+def test_a_limit_begins_a_little_below(tmp_path: Path) -> None:
+    """There is room left for what comes while it looks and lets go."""
+    made = scratch(tmp_path / "a", 32 * MIB)
+    made[:] = 7
+    before, now = of_files(), resident()
+    with _core.ResidentLimit(now + now // 32):
+        for _ in range(1000):
+            if of_files() < before - 24 * MIB:
+                break
+            time.sleep(0.01)
+        else:
+            pytest.fail("they stayed")
+    assert (made == 7).all()
+
+
+@needs_proc
 def test_a_limit_holds_and_costs_nothing_of_what_was_written(tmp_path: Path) -> None:
     made = scratch(tmp_path / "a", 160 * MIB)
     numbers = made.view(np.uint64)

@@ -477,7 +477,7 @@ def test_unknown_columns_and_kinds_do_no_harm(report: ClusterReport) -> None:
             table = self.found.largest(most)
             return table.append_column("more", pa.array([None] * len(table)))
 
-        def pair_batches(self) -> list[pa.RecordBatch]:
+        def pair_batches(self, named: bool = True) -> list[pa.RecordBatch]:
             first = {"resemblance": [0.2, 0.4, 0.5], "mass": [True, False, True]}
             second = {"resemblance": pa.array([1.0, None]), "mass": pa.array([None, True])}
             return [pa.RecordBatch.from_pydict(each) for each in (first, second)]

@@ -75,11 +75,32 @@ keys = st.sampled_from([0, 1, 2, 1 << 20, (1 << 61) - 1, 1 << 63, (1 << 64) - 1]
 
 @given(st.lists(st.tuples(keys, keys), max_size=30), st.integers(1, 8), st.integers(1, 7))
 def test_rows_in_order(rows: list[tuple[int, int]], most: int, step: int) -> None:
-    """All of them by their keys and then as they stand, never more than there is room for."""
+    """All of them by their keys, which come with them, and then as they stand, never more than
+    there is room for."""
     columns = [np.array([row[n] for row in rows], np.uint64) for n in range(2)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scratch, "_STEP", step)
-        found = [np.zeros(0, np.int64), *in_order(columns, most)]
+        found = list(in_order(columns, most))
     wanted = sorted(range(len(rows)), key=lambda n: rows[n])
-    assert np.concatenate(found).tolist() == wanted
-    assert all(0 < len(piece) <= most for piece in found[1:])
+    assert [row for piece, _ in found for row in piece.tolist()] == wanted
+    assert all(0 < len(piece) <= most for piece, _ in found)
+    for piece, own in found:
+        assert [key.tolist() for key in own] == [column[piece].tolist() for column in columns]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at /proc")
+def test_keys_that_were_looked_at_are_not_in_memory(tmp_path: Path) -> None:
+    """Not even where rows in order are all over the keys."""
+    folder = Scratch(tmp_path, 1)
+    columns = [folder.zeros(4 << 20, np.uint64) for _ in range(2)]
+    columns[0][:] = np.arange(4 << 20, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    folder.release()
+    before = _of_files()
+    for piece, _ in in_order(columns, 1 << 20):
+        assert len(piece)
+        assert _of_files() < before + (8 << 20)
+
+
+def _of_files() -> int:
+    """Bytes of mapped files, libraries among them, that this process has in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[2]) * 4096

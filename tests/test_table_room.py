@@ -3,6 +3,7 @@ pairs come many at a time."""
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +11,10 @@ import pytest
 
 import roughly
 from roughly import Sketcher
+from roughly.clustering import common
+from roughly.clustering.expansion import Expansion
 from roughly.clustering.outcome import read_pairs, write_pairs
+from roughly.clustering.room import CORPUS_BYTES
 from roughly.documents import open_documents
 from roughly.storage.collection import Collection
 from roughly.storage.segment_writer import SegmentWriter
@@ -94,3 +98,21 @@ def test_the_largest_clusters() -> None:
             assert found.largest(most) == found.clusters().sort_by(order).slice(0, most)
     assert found.largest(3).column("representative").to_pylist() == ["1-0", "3-0", "5-0"]
     assert len(roughly.cluster([]).largest(3)) == 0
+
+
+def test_common_shingles_keep_to_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of the clusters unless another is given; what they are does not depend on it."""
+    budgets = []
+
+    class Watched(Expansion):
+        def __init__(self, *args: Any, budget_bytes: int, **named: Any) -> None:
+            budgets.append(budget_bytes)
+            super().__init__(*args, budget_bytes=budget_bytes, **named)
+
+    monkeypatch.setattr(common, "Expansion", Watched)
+    texts = [" ".join(f"w{n % m}" for m in range(1, 40)) + f" own{n}" for n in range(200)]
+    found = roughly.cluster(texts, memory="512M")
+    wanted = common.common_shingles(found, 9)
+    assert len(wanted) == 9
+    assert common.common_shingles(found, 9, 40_000) == wanted
+    assert budgets == [(512 * MIB - 200 * CORPUS_BYTES) // 4, (40_000 - 200 * CORPUS_BYTES) // 4]

@@ -42,18 +42,27 @@ class Mappings {
     void add(Mapping* mapping) {
         const std::lock_guard lock(mutex_);
         every_.emplace(mapping->address, mapping);
+        if (is_large(mapping)) large_.emplace(mapping->address, mapping);
     }
 
     void unmap(Mapping* mapping) {
         const std::lock_guard lock(mutex_);
         every_.erase(mapping->address);
+        if (is_large(mapping)) large_.erase(mapping->address);
         munmap(mapping->address, mapping->size);
     }
 
     // Of a shared map of a file nothing is lost: what is touched again is found again.
     void release() {
         const std::lock_guard lock(mutex_);
-        for (const auto& [address, each] : every_) madvise(address, each->size, MADV_DONTNEED);
+        release_all_of(every_);
+    }
+
+    // The same for large ones: these are few, and have most of the pages. A collection has
+    // thousands of small ones, and going through them takes longer than looking again.
+    void release_large() {
+        const std::lock_guard lock(mutex_);
+        release_all_of(large_);
     }
 
     // The pages that these bytes lie in, if they are of one of the maps.
@@ -70,8 +79,19 @@ class Mappings {
     }
 
    private:
+    using ByAddress = std::map<void*, Mapping*>;
+
+    static constexpr size_t least_large = size_t{4} << 20;
+
+    static bool is_large(const Mapping* mapping) { return mapping->size >= least_large; }
+
+    static void release_all_of(const ByAddress& maps) {
+        for (const auto& [address, each] : maps) madvise(address, each->size, MADV_DONTNEED);
+    }
+
     std::mutex mutex_;
-    std::map<void*, Mapping*> every_;  // by address
+    ByAddress every_;
+    ByAddress large_;  // of these
 };
 
 // Never destroyed: arrays may go later than everything else.
@@ -100,13 +120,14 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig> mapped(int descriptor, size
     return {data, {size}, owner};
 }
 
-// While it is there, pages of mapped files leave memory when the process has more than `bytes` of
+// While it is there, pages of mapped files leave memory when the process has nearly `bytes` of
 // everything. Systems take such pages back only when they need room, and meanwhile they count. It
-// looks every few milliseconds, more often when there is not much left, and who touches pages all
-// over the files gets some back before it looks again.
+// looks every few milliseconds, more often when there is not much left. It begins a sixteenth
+// below: until it looks again and all are gone, who touches pages all over the files gets others,
+// and who takes memory for something new gets that.
 class ResidentLimit {
    public:
-    explicit ResidentLimit(size_t bytes) : limit_(bytes) {
+    explicit ResidentLimit(size_t bytes) : limit_(bytes - bytes / 16) {
         descriptor_ = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
         if (descriptor_ >= 0) thread_ = std::thread([this] { watch(); });
     }
@@ -139,7 +160,15 @@ class ResidentLimit {
             const Resident now = resident();
             interval = now.all > limit_ - limit_ / 8 ? often : seldom;
             least = std::min(least, now.of_files);
-            if (now.all <= limit_ || (released && now.of_files - least <= worth_it_)) continue;
+            const auto is_left_alone = [&](const Resident& seen) {
+                return seen.all <= limit_ ||
+                       (released && seen.of_files <= std::min(least, seen.of_files) + worth_it_);
+            };
+            if (is_left_alone(now)) continue;
+            if (released) {
+                mappings().release_large();
+                if (is_left_alone(resident())) continue;
+            }
             mappings().release();
             released = true;
         }
@@ -285,6 +314,10 @@ void bind_mapping(nb::module_& module) {
                 madvise(const_cast<uint8_t*>(mapped.data()), mapped.size(), MADV_DONTNEED);
         },
         "mapped"_a, "Takes an array of `map_file` out of this process's memory; it stays valid.");
+    module.def(
+        "release_all_pages", [] { mappings().release(); }, nb::call_guard<nb::gil_scoped_release>(),
+        "The same for all arrays of `map_file` and `map_scratch`: for whoever is about to take "
+        "much memory at once.");
     module.def(
         "release_buffer",
         [](nb::handle buffer) {

@@ -12,6 +12,9 @@ namespace {
 
 size_t partition_of(uint64_t key) { return key >> (64 - partition_bits); }
 
+// Of a list of so many rows: their number before them, filled up.
+size_t list_words(size_t rows) { return (rows + list_unit) / list_unit * list_unit; }
+
 // The rows of one element, of small documents or of others, in its bucket or in a list.
 void add_run(const InvertedShape& shape, std::span<const uint64_t> run, Inverted& made) {
     const uint64_t rest = shape.rest_in(run[0]);
@@ -21,11 +24,12 @@ void add_run(const InvertedShape& shape, std::span<const uint64_t> run, Inverted
         return;
     }
     const uint32_t mark = shape.is_list(run[0]) ? small_mark : 0;
-    made.entries.push_back(shape.entry(rest, true, made.lists.size() / list_unit));
+    const size_t begin = made.lists.size();
+    made.entries.push_back(shape.entry(rest, true, begin / list_unit));
     made.lists.push_back(static_cast<uint32_t>(run.size()) | mark);
     for (const uint64_t each : run)
         made.lists.push_back(static_cast<uint32_t>(shape.value_in(each)));
-    made.lists.resize((made.lists.size() + list_unit - 1) / list_unit * list_unit);
+    made.lists.resize(begin + list_words(run.size()));
 }
 
 // One partition: its postings to their buckets, each bucket sorted, long runs to lists. The values
@@ -52,21 +56,33 @@ Inverted invert_one(const InvertedShape& shape, std::span<const ScatteredView> r
             sorted[next[shape.bucket_of(run.keys[i]) - first_bucket]++] = shape.entry(
                 shape.rest_of(run.keys[i]), run.rows[i] & small_mark, run.rows[i] & ~small_mark);
     }
-    // Now next[i] is where bucket i ends.
-    made.entries.reserve(sorted.size());
-    made.bucket_ends.resize(count);
-    for (size_t bucket = 0; bucket < count; ++bucket) {
-        const size_t begin = bucket ? next[bucket - 1] : 0, end = next[bucket];
-        std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(begin),
-                  sorted.begin() + static_cast<std::ptrdiff_t>(end));
-        // While they are sorted the bit of lists marks small documents: each kind is a run.
-        for (size_t i = begin; i < end;) {
+    // Now next[i] is where bucket i ends. While entries are sorted the bit of lists marks small
+    // documents: each kind is a run.
+    const auto each_run = [&](size_t bucket, auto&& take) {
+        const size_t end = next[bucket];
+        for (size_t i = bucket ? next[bucket - 1] : 0; i < end;) {
             const uint64_t kind = sorted[i] >> shape.value_bits;
             size_t stop = i + 1;
             while (stop < end && sorted[stop] >> shape.value_bits == kind) ++stop;
-            add_run(shape, {sorted.data() + i, stop - i}, made);
+            take(std::span<const uint64_t>(sorted.data() + i, stop - i));
             i = stop;
         }
+    };
+    // Counted first: an array that grows is there twice for a while.
+    size_t entries = 0, words = 0;
+    for (size_t bucket = 0; bucket < count; ++bucket) {
+        std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(bucket ? next[bucket - 1] : 0),
+                  sorted.begin() + static_cast<std::ptrdiff_t>(next[bucket]));
+        each_run(bucket, [&](std::span<const uint64_t> run) {
+            entries += run.size() <= most_inline ? run.size() : 1;
+            words += run.size() <= most_inline ? 0 : list_words(run.size());
+        });
+    }
+    made.entries.reserve(entries);
+    made.lists.reserve(words);
+    made.bucket_ends.resize(count);
+    for (size_t bucket = 0; bucket < count; ++bucket) {
+        each_run(bucket, [&](std::span<const uint64_t> run) { add_run(shape, run, made); });
         made.bucket_ends[bucket] = made.entries.size();
     }
     return made;
@@ -128,6 +144,10 @@ Inverted invert(const InvertedShape& shape, std::span<const ScatteredView> runs,
         for (uint64_t& entry : piece.entries)
             if (shape.is_list(entry)) entry += units;
         for (uint64_t& end : piece.bucket_ends) end += entries;
+        if (&piece == &pieces.front()) {
+            made = std::move(piece);  // A large one comes alone, and is not there twice.
+            continue;
+        }
         made.entries.insert(made.entries.end(), piece.entries.begin(), piece.entries.end());
         made.bucket_ends.insert(made.bucket_ends.end(), piece.bucket_ends.begin(),
                                 piece.bucket_ends.end());

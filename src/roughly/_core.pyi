@@ -349,6 +349,11 @@ def release_pages(mapped: Annotated[NDArray[numpy.uint8], dict(shape=(None,), or
     Takes an array of `map_file` out of this process's memory; it stays valid.
     """
 
+def release_all_pages() -> None:
+    """
+    The same for all arrays of `map_file` and `map_scratch`: for whoever is about to take much memory at once.
+    """
+
 def release_buffer(buffer: object) -> None:
     """
     Takes the pages that a buffer lies in out of this process's memory, if it lies in an array of `map_file` or `map_scratch`; nothing is done to any other.

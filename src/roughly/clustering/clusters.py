@@ -28,7 +28,7 @@ from roughly.clustering.forest import NO_PAIRS
 from roughly.clustering.mass import are_inside
 from roughly.clustering.outcome import Outcome, reaching, read_pairs
 from roughly.clustering.settings import Settings, bits_threshold
-from roughly.clustering.site import SitePairs, count_by_cluster, same_site, site_numbers
+from roughly.clustering.site import SitePairs, count_by_cluster, same_site, site_number_pieces
 from roughly.clustering.sketches import PairTable, steps
 from roughly.clustering.star import stars
 from roughly.condition import LARGEST_DISTANCE, NO_SIMHASH, SIMHASH_BITS, Attributes
@@ -407,7 +407,7 @@ class Clusters:
     @cached_property
     def site_pairs_by_cluster(self) -> tuple[Numbers, Numbers]:
         """The same for each cluster of two documents or more: same-site, cross-site."""
-        first = self._scratch.take(self._first, self._representatives)
+        first = self.scratch.take(self._first, self._representatives)
         return count_by_cluster(self._strong_pairs(), self._sites, first, self._sizes[0])
 
     def _strong_pairs(self) -> Iterator[PairTable]:
@@ -439,8 +439,15 @@ class Clusters:
     def _sites(self) -> npt.NDArray[np.int32]:
         """A number for the host of every representative; -1 where its id is no URL."""
         rows = self._representatives
+        found: npt.NDArray[np.int32] = self.scratch.zeros(len(rows), np.int32)
+        names = (self._names(rows[begin:end]) for begin, end in steps(len(rows), _STEP))
         with self._limited():
-            return site_numbers(self._names(rows[a:b]) for a, b in steps(len(rows), _STEP))
+            at = 0
+            for numbers in site_number_pieces(names):
+                found[at : at + len(numbers)] = numbers
+                at += len(numbers)
+        self._release()
+        return found
 
     @cached_property
     def _attributes(self) -> Attributes | None:
@@ -500,14 +507,15 @@ class Clusters:
         return Columns(self.segment)
 
     @cached_property
-    def _scratch(self) -> Scratch:
-        """Where the run had its files, if one may write there."""
+    def scratch(self) -> Scratch:
+        """For arrays as long as the documents are many: where the run had its files, if one may
+        write there."""
         folder = self.outcome.mapped[0].path.parent if self.outcome.mapped else None
         return Scratch(folder if folder is not None and os.access(folder, os.W_OK) else None)
 
     @cached_property
     def _representatives(self) -> Positions:
-        return self.outcome.groups.representatives_in(self._scratch)
+        return self.outcome.groups.representatives_in(self.scratch)
 
     def _names(self, positions: Any) -> pa.Array:
         """The ids of some documents."""
@@ -516,9 +524,9 @@ class Clusters:
     @cached_property
     def _set(self) -> _core.SketchSet:
         """The sketches of the representatives."""
-        rows = self._scratch.take(self.outcome.order, self._representatives)
-        sketches = self.outcome.sketches(self.segment, self._scratch)
-        return sketches.taking_part(rows, scratch=self._scratch)
+        rows = self.scratch.take(self.outcome.order, self._representatives)
+        sketches = self.outcome.sketches(self.segment, self.scratch)
+        return sketches.taking_part(rows, scratch=self.scratch)
 
     def _strong_links(self) -> Iterator[PairTable]:
         """The links of both forests that reach their thresholds, in tables."""
@@ -541,7 +549,7 @@ class Clusters:
             return self._find_first()
 
     def _find_first(self) -> Positions:
-        groups, scratch = self.outcome.groups, self._scratch
+        groups, scratch = self.outcome.groups, self.scratch
         rows = self._representatives
         if self.linkage == "star":
             roots = stars(
@@ -563,6 +571,7 @@ class Clusters:
         for begin, end in steps(len(rows), _STEP):
             of_position[rows[begin:end]] = rows[roots[begin:end]]
         del roots
+        self._release()
         first: Positions = scratch.zeros(len(of_position), np.uint32)
         for begin, end in steps(len(first), _STEP):
             first[begin:end] = of_position[groups.representative[begin:end]]
@@ -572,16 +581,17 @@ class Clusters:
     @cached_property
     def _firsts(self) -> Positions:
         """The first documents of all clusters, those of one document too."""
-        return Groups(self._first, self.outcome.groups.kind).representatives_in(self._scratch)
+        return Groups(self._first, self.outcome.groups.kind).representatives_in(self.scratch)
 
     @cached_property
     def _sizes(self) -> tuple[Numbers, Numbers]:
         """First document and size of each cluster of two or more."""
-        counts = self._scratch.zeros(len(self._first), np.uint32)
+        counts = self.scratch.zeros(len(self._first), np.uint32)
         for begin, end in steps(len(counts), _STEP):
             np.add.at(counts, self._first[begin:end], np.uint32(1))
-        clusters = self._scratch.flatnonzero(counts > 1)
-        return clusters, self._scratch.take(counts, clusters, np.int64)
+        self._release()
+        clusters = self.scratch.flatnonzero(counts > 1)
+        return clusters, self.scratch.take(counts, clusters, np.int64)
 
     def _to_first(self, measure: str, swapped: bool = False) -> _Some[np.float64]:
         """common / sampled of documents' representatives and the first ones of their clusters."""
@@ -602,7 +612,10 @@ class Clusters:
             self._release()
             positions.append((begin + apart).astype(np.uint32))
             shares.append((counted[:, 2] / np.maximum(counted[:, 3], 1))[back])
-        return _Some(np.concatenate(positions), np.concatenate(shares), np.float64(1))
+        scratch = self.scratch
+        kept = scratch.copy(np.concatenate(positions)), scratch.copy(np.concatenate(shares))
+        self._release()
+        return _Some(*kept, np.float64(1))
 
     @cached_property
     def _resemblance(self) -> _Some[np.float64]:
@@ -635,7 +648,7 @@ class Clusters:
 
     def _release(self) -> None:
         """Lets the pages of all mapped files go."""
-        self._scratch.release()
+        self.scratch.release()
         self.segment.release()
         self.outcome.release()
 

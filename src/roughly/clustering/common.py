@@ -10,6 +10,7 @@ import numpy as np
 
 from roughly import _core
 from roughly.clustering.expansion import Expansion
+from roughly.clustering.room import CORPUS_BYTES, room_beside
 from roughly.clustering.sketches import Sketches
 from roughly.errors import ParameterError
 from roughly.parameters import Parameters
@@ -18,6 +19,10 @@ from roughly.sketch import WORD_MARK
 if TYPE_CHECKING:
     from roughly.clustering.clusters import Clusters
     from roughly.storage.collection import Stored
+
+
+# Where the clusters have no limit.
+_MEMORY = 1 << 30
 
 
 class CommonShingle(NamedTuple):
@@ -29,19 +34,20 @@ class CommonShingle(NamedTuple):
 
 
 def common_shingles(
-    clusters: Clusters, count: int, memory_bytes: int = 1 << 30
+    clusters: Clusters, count: int, memory_bytes: int | None = None
 ) -> list[CommonShingle]:
     """The `count` commonest shingles among the sketches of all documents that are not equivalent to
-    another, most documents first."""
-    segment, outcome = clusters.segment, clusters.outcome
+    another, most documents first. The memory is that of the clusters unless given."""
+    segment, outcome, scratch = clusters.segment, clusters.outcome, clusters.scratch
     refuse_minima(segment.parameters)
-    rows = outcome.order[outcome.groups.representatives]
+    rows = scratch.take(outcome.order, outcome.groups.representatives_in(scratch))
+    room = room_beside(memory_bytes or clusters.memory_bytes or _MEMORY, len(rows), CORPUS_BYTES)
     with Expansion(
-        replace(Sketches.of_segment(segment), shingles_only=True),
+        replace(Sketches.of_segment(segment, scratch), shingles_only=True),
         rows,
         cut_off=0,
         threads=clusters.threads,
-        budget_bytes=memory_bytes // 4,
+        budget_bytes=room // 4,
         most_common=count,
     ) as expansion:
         found = expansion.commonest

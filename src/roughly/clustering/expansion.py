@@ -61,7 +61,8 @@ class Expansion:
         self._threads = threads
         self._budget_bytes = budget_bytes
         self._scratch = scratch
-        self._set = sketches.taking_part(rows)
+        arrays = Scratch(scratch)
+        self._set = sketches.taking_part(rows, scratch=arrays)
         self._documents = len(rows)
         self._lists: list[_Lists] = []
         self._held = 0  # of these the first so many are in memory, all others in files
@@ -73,7 +74,6 @@ class Expansion:
         """Elements that were left out because too many documents have them."""
         self.commonest: list[Common] = []
         self.disk_bytes = 0
-        arrays = Scratch(scratch)
         of_row = arrays.zeros(len(sketches), np.uint32)
         for begin, counts in sketches.kept_pieces():
             of_row[begin : begin + len(counts)] = counts

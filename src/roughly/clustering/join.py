@@ -293,6 +293,7 @@ class Join:
             told = 0
             for number, (first, last) in enumerate(parts):
                 with self._clock("sort"):
+                    _core.release_all_pages()  # The index comes in their place.
                     index = _core.LevelIndex(
                         self._set,
                         measure,

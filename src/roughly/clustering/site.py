@@ -3,7 +3,7 @@ document has no URL are neither of one site nor of two."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -27,13 +27,16 @@ class SitePairs(NamedTuple):
 def site_numbers(columns: Iterable[pa.Array]) -> Numbers:
     """A number for the host of each id of some columns, one after the other, the same for the same
     host; -1 where an id is no URL."""
+    return np.concatenate([np.zeros(0, np.int32), *site_number_pieces(columns)])
+
+
+def site_number_pieces(columns: Iterable[pa.Array]) -> Iterator[Numbers]:
+    """The same column by column."""
     known: dict[str, int] = {}
-    found = [np.zeros(0, np.int32)]
     for ids in columns:
         hosts = host_of(ids).dictionary_encode()
         numbers = [known.setdefault(host, len(known)) for host in hosts.dictionary.to_pylist()]
-        found.append(np.array([*numbers, -1], np.int32)[pc.fill_null(hosts.indices, -1).to_numpy()])
-    return np.concatenate(found)
+        yield np.array([*numbers, -1], np.int32)[pc.fill_null(hosts.indices, -1).to_numpy()]
 
 
 def same_site(a: Numbers, b: Numbers) -> pa.Array:

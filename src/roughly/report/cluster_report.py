@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from roughly.pipeline import give_back_memory
 from roughly.report.cluster_sample import Sample, Texts, id_parts, sample, stored_texts
 from roughly.sketcher import Sketcher
 
@@ -194,15 +195,17 @@ def gather(
     for batch in clusters.document_batches():
         tally.add(batch)
         segment.release()
+    give_back_memory()
     only_identical = tally.only_identical(numbers, all_sizes)
     sizes, counts = np.unique(all_sizes, return_counts=True)
     sites, sites_in_all = tally.sites(_SITES)
     series = _series(clusters)
     full = series[-1] if clusters.containment is None else _step(clusters.at(1), Fraction(1))
     pairs = PairCount(clusters.floor)
-    for batch in clusters.pair_batches():
+    for batch in clusters.pair_batches(named=False):
         pairs.add(batch)
         segment.release()
+    give_back_memory()
     texts = texts or stored_texts(segment)
     if bytes_read is None:
         bytes_read = segment.content_bytes

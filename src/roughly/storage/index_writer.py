@@ -78,13 +78,14 @@ def write_index(
         return SegmentIndex(segment)
     sets = segment.parameters.selection[0] != "perm"
     scratch = Scratch(directory)
+    copies: npt.NDArray[np.uint32] | None = None
     left_out: npt.NDArray[np.uint8] | None = None
-    rows = scratch.zeros(len(segment), ROW)
     if sets:
-        left_out = write_copies(segment, rows["copies"], scratch, memory_bytes // 8)
+        copies, left_out = write_copies(segment, scratch, memory_bytes // 8)
     else:
         _write(directory, "copies", np.zeros(1, np.uint32))
     _core.give_back_memory()
+    rows = scratch.zeros(len(segment), ROW)
     with contextlib.ExitStack() as stack:
         # A run takes memory until it is inverted; a quarter of it is for that.
         runs = _Runs(temporary(directory / "index-runs"), memory_bytes // 4, stack)
@@ -96,6 +97,7 @@ def write_index(
             rows["words"][begin:end] = words
             rows["coarser"][begin:end] = coarser
             places.append(place)
+            _core.release_buffer(rows[begin:end])
             if sets:
                 runs.add(run)
             segment.release_part(part)
@@ -105,9 +107,9 @@ def write_index(
         shape = _core.inverted_shape(len(segment), postings) if sets else (0, 0)
         _write_postings(segment, runs, shape, memory_bytes, threads, advance)
     _write(directory, "sketches", np.array(places, "<u8"))
-    found = _write_rows(segment, rows)
+    found = _write_rows(segment, rows, copies)
     facts = Facts(len(segment), postings, *shape, found.levels(), found.least_met(), found.small)
-    del rows, left_out
+    del rows, copies, left_out
     for name, hashes in (
         ("urls", _id_hashes(segment, canonical, threads, scratch)),
         ("contents", _content_hashes(segment, scratch)),
@@ -166,6 +168,13 @@ class _Runs:
             self._runs.append(run)
         else:
             self._spill(run)
+
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """How many postings each partition has."""
+        ends = np.zeros(_core.PARTITIONS + 1, np.int64)
+        for own in (*(run[2] for run in self._runs), *(place[2] for place in self._places)):
+            ends[1:] += own.astype(np.int64)
+        return ends[1:] - ends[:-1]
 
     def slices(self, first: int, last: int) -> list[Run]:
         """Of all of them, in order, the postings of partitions from `first` to `last`, at least.
@@ -253,8 +262,6 @@ def _write_postings(
     advance: Callable[[int], None],
 ) -> None:
     directory = segment.directory
-    partition_bytes = _INVERT_BYTES * (runs.postings // _core.PARTITIONS + 1)
-    at_once = min(max(memory_bytes // 8 // partition_bytes, 1), _MOST_AT_ONCE)
     with contextlib.ExitStack() as stack:
         ends, entries, lists = (
             stack.enter_context(checked_writer(index_path(directory, name)))
@@ -265,8 +272,7 @@ def _write_postings(
         ends.write(np.zeros(1, "<u8"))
         lists.write(np.zeros(_core.LIST_UNIT, np.uint32))
         written, units, done = 0, 1, 0
-        for first in range(0, _core.PARTITIONS, at_once):
-            last = min(first + at_once, _core.PARTITIONS)
+        for first, last in _together(runs.sizes().tolist(), memory_bytes // 8 // _INVERT_BYTES):
             made = _core.invert(shape, runs.slices(first, last), first, last, units, threads)
             entries.write(made[0])
             ends.write(made[1] + np.uint64(written))
@@ -277,6 +283,18 @@ def _write_postings(
             done = segment.parts * last // _core.PARTITIONS
 
 
+def _together(sizes: list[int], most: int) -> Iterator[tuple[int, int]]:
+    """Partitions that are inverted at once: with `most` postings or fewer, unless one has more: an
+    element that half of all documents have is in one of them."""
+    first = held = 0
+    for number, size in enumerate(sizes):
+        if number > first and (held + size > most or number == first + _MOST_AT_ONCE):
+            yield first, number
+            first, held = number, 0
+        held += size
+    yield first, len(sizes)
+
+
 def _id_hashes(
     segment: Segment, canonical: Canonical | None, threads: int, scratch: Scratch
 ) -> npt.NDArray[np.uint64]:
@@ -284,12 +302,12 @@ def _id_hashes(
     sketcher = Sketcher(w=1, select="min:1")
     found: npt.NDArray[np.uint64] = scratch.zeros(len(segment), np.uint64)
     at = 0
-    for chunk in segment.ids().chunks:
+    for part, chunk in enumerate(segment.ids().chunks):
         ids = (canonical or lookup_keys)(chunk)
         columns = sketcher.sketch_batch(ids, "text", threads).columns
         found[at : at + len(ids)] = columns.content[:, 0]
         at += len(ids)
-        segment.release()
+        segment.release_part(part)
     return found
 
 
@@ -311,8 +329,8 @@ def _write_hashes(
     rows = scratch.zeros(len(hashes), "<u4")
     end = 0
     with checked_writer(index_path(directory, name)) as file:
-        for some in in_order([hashes], room_bytes // _ORDER_BYTES):
-            file.write(hashes[some].astype("<u8"))
+        for some, (own,) in in_order([hashes], room_bytes // _ORDER_BYTES):
+            file.write(own.astype("<u8"))
             rows[end : end + len(some)] = some
             end += len(some)
         for begin, stop in stretches(len(rows)):
@@ -379,13 +397,18 @@ class _Levels:
         np.minimum(self._met, met, out=self._met)
 
 
-def _write_rows(segment: Segment, rows: npt.NDArray[Any]) -> _Levels:
-    """The rows, of which kept, coarser and copies are there."""
+def _write_rows(
+    segment: Segment, rows: npt.NDArray[Any], copies: npt.NDArray[np.uint32] | None
+) -> _Levels:
+    """The rows, of which kept, words and coarser are there."""
     found = _Levels()
     with checked_writer(index_path(segment.directory, "rows")) as file:
         for begin, end in stretches(len(rows)):
             some = rows[begin:end].copy()
+            _core.release_buffer(rows[begin:end])
             some["size"], some["level"] = segment.size[begin:end], segment.level[begin:end]
+            if copies is not None:
+                some["copies"] = copies[begin:end]
             found.add(some)
             file.write(some.view(np.uint8))
     return found

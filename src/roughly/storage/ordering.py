@@ -2,6 +2,8 @@
 
 What is taken at a time are rows whose keys have the same leading bits, more or fewer bits as keys
 lie closer together or farther apart. Rows of equal keys stay in the order in which they stand.
+Keys are read from their first to their last, and where they are mapped their pages go as soon as
+they were looked at.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from roughly import _core
 from roughly.storage.scratch import stretches
 
 Keys = npt.NDArray[np.uint64]
@@ -20,15 +23,15 @@ Rows = npt.NDArray[np.int64]
 _BITS = 12
 
 
-def in_order(keys: Sequence[Keys], most: int) -> Iterator[Rows]:
-    """All rows by their first key, then by the next; `most` or fewer at a time, one at least. Those
-    with the same first key come together, unless they are more."""
+def in_order(keys: Sequence[Keys], most: int) -> Iterator[tuple[Rows, list[Keys]]]:
+    """All rows by their first key, then by the next, with their keys; `most` or fewer at a time,
+    one at least. Those with the same first key come together, unless they are more."""
     yield from _in_order(keys, [], 0, 64, max(most, 1))
 
 
 def _in_order(
     keys: Sequence[Keys], same: list[int], prefix: int, bits: int, most: int
-) -> Iterator[Rows]:
+) -> Iterator[tuple[Rows, list[Keys]]]:
     """Of those whose first keys are `same`, and whose next key's bits but for the last `bits` are
     `prefix`."""
     if not bits:
@@ -37,8 +40,9 @@ def _in_order(
         # All the same: they are in order.
         for begin, end in stretches(len(keys[0]), most):
             rows = _rows_of(keys, same, begin, end)
+            _release(keys, begin, end)
             if len(rows):
-                yield begin + rows
+                yield begin + rows, [np.full(len(rows), key, np.uint64) for key in same]
         return
     below = max(bits - _BITS, 0)
     first, count = prefix << (bits - below), 1 << (bits - below)
@@ -48,6 +52,7 @@ def _in_order(
         own = own >> np.uint64(below)
         own = own[(own >= np.uint64(first)) & (own <= np.uint64(first + count - 1))]
         counts += np.bincount((own - np.uint64(first)).astype(np.int64), minlength=count)
+        _release(keys, begin, end)
     at, held = 0, 0
     for number, here in enumerate(counts.tolist()):
         if held and held + here > most:
@@ -71,14 +76,26 @@ def _rows_of(keys: Sequence[Keys], same: list[int], begin: int, end: int) -> Row
     return np.flatnonzero(chosen)
 
 
-def _sorted(keys: Sequence[Keys], same: list[int], below: int, low: int, high: int) -> Rows:
+def _sorted(
+    keys: Sequence[Keys], same: list[int], below: int, low: int, high: int
+) -> tuple[Rows, list[Keys]]:
     """Those with these first keys, and with a next one whose bits but for the last `below` are from
     `low` to `high`."""
     found = [np.zeros(0, np.int64)]
+    values = [[np.zeros(0, np.uint64)] for _ in keys]
     for begin, end in stretches(len(keys[0])):
         some = _rows_of(keys, same, begin, end)
         leading = keys[len(same)][begin:end][some] >> np.uint64(below)
-        found.append(begin + some[(leading >= np.uint64(low)) & (leading <= np.uint64(high))])
-    rows = np.concatenate(found)
-    left = [key[rows] for key in keys[len(same) :]]
-    return rows[np.lexsort(left[::-1])]
+        some = some[(leading >= np.uint64(low)) & (leading <= np.uint64(high))]
+        found.append(begin + some)
+        for own, key in zip(values, keys, strict=True):
+            own.append(key[begin:end][some])
+        _release(keys, begin, end)
+    rows, whole = np.concatenate(found), [np.concatenate(own) for own in values]
+    order = np.lexsort(whole[len(same) :][::-1])
+    return rows[order], [own[order] for own in whole]
+
+
+def _release(keys: Sequence[Keys], begin: int, end: int) -> None:
+    for key in keys:
+        _core.release_buffer(key[begin:end])

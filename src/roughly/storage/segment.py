@@ -95,7 +95,11 @@ class Segment:
     @property
     def content_bytes(self) -> int:
         """Of all of them, as UTF-8."""
-        return int(pc.sum(self.column("bytes"), min_count=0).as_py())
+        total = 0
+        for part in range(self.parts):
+            total += pc.sum(self.part_column(part, "bytes"), min_count=0).as_py()
+            self._file(_KIND["bytes"], part).release()
+        return total
 
     @property
     def live_rows(self) -> npt.NDArray[np.uint32]:

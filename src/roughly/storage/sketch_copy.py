@@ -1,7 +1,8 @@
 """Rows that have the very same sketch as an earlier one, as the index of a segment has them.
 
 A sketch is told by its hash, and by what else a comparison looks at: level and size. Memory holds
-a byte a row, four for each of the most that have one sketch, and what there is room for.
+a byte a row, four for each of the most that have one sketch, and what there is room for; hashes and
+places lie in scratch.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from roughly import _core
 from roughly.storage.checked import CheckedFile, checked_writer
 from roughly.storage.ordering import Keys, Rows, in_order
-from roughly.storage.scratch import Scratch, stretches
+from roughly.storage.scratch import Scratch
 from roughly.storage.segment_index import index_path
 
 if TYPE_CHECKING:
@@ -26,54 +28,51 @@ Places = npt.NDArray[np.uint32]
 Marks = npt.NDArray[np.uint8]
 
 
-def write_copies(segment: Segment, place: Places, scratch: Scratch, room_bytes: int) -> Marks:
-    """Writes the lists of copies, and where that of each row is (0: it has none) into `place`; of
-    every row whether it is a copy."""
+def write_copies(segment: Segment, scratch: Scratch, room_bytes: int) -> tuple[Places, Marks]:
+    """Writes the lists of copies. Of every row where its list is (0: it has none), in scratch, and
+    whether it is a copy."""
     keys = _keys(segment, scratch)
+    place = scratch.zeros(len(segment), np.uint32)
     with checked_writer(index_path(segment.directory, "copies")) as file:
-        lists = _Lists(file, keys, place)
-        for rows in in_order(keys, room_bytes // _ROW_BYTES):
-            lists.add(rows)
+        lists = _Lists(file, place)
+        for rows, own in in_order(keys, room_bytes // _ROW_BYTES):
+            lists.add(rows, own)
         lists.close()
-    del keys
-    scratch.release()
-    return lists.is_copy
+    _core.release_buffer(place)
+    return place, lists.is_copy
 
 
 def _keys(segment: Segment, scratch: Scratch) -> list[Keys]:
     """Of all rows the halves of the hash, and level and size in one number."""
-    keys = [scratch.zeros(len(segment), np.uint64) for _ in range(3)]
+    keys: list[Keys] = [scratch.zeros(len(segment), np.uint64) for _ in range(3)]
     for begin, hashes in segment.hash_pieces("sketch"):
-        for half in range(2):
-            keys[half][begin : begin + len(hashes)] = hashes[:, half]
-    for begin, end in stretches(len(segment)):
-        level = segment.level[begin:end].astype(np.uint64)
-        keys[2][begin:end] = level << np.uint64(32) | segment.size[begin:end]
+        some = slice(begin, begin + len(hashes))
+        keys[0][some], keys[1][some] = hashes.T
+        keys[2][some] = segment.level[some].astype(np.uint64) << np.uint64(32) | segment.size[some]
+        for key in keys:
+            _core.release_buffer(key[some])
     return keys
 
 
 class _Lists:
     """The lists, of rows that come in the order of their keys."""
 
-    def __init__(self, file: CheckedFile, keys: list[Keys], place: Places) -> None:
+    def __init__(self, file: CheckedFile, place: Places) -> None:
         self.is_copy = np.zeros(len(place), np.uint8)
         self._file = file
-        self._keys = keys
         self._place = place
+        self._last: list[np.uint64] = []  # the last key
         self._open: list[npt.NDArray[np.uint32]] = []  # rows with the last key
         self._at = 1  # The first word is left free: place 0 means none.
         file.write(np.zeros(1, "<u4"))
 
-    def add(self, rows: Rows) -> None:
-        """The next ones."""
-        differs = np.ones(len(rows), bool)
-        differs[1:] = False
-        for key in self._keys:
-            own = key[rows]
-            differs[1:] |= own[1:] != own[:-1]
-        if self._open:
-            before = self._open[-1][-1]
-            differs[0] = any(key[before] != key[rows[0]] for key in self._keys)
+    def add(self, rows: Rows, keys: list[Keys]) -> None:
+        """The next ones, one at least."""
+        differs = np.zeros(len(rows), bool)
+        for key in keys:
+            differs[1:] |= key[1:] != key[:-1]
+        differs[0] = self._last != [key[0] for key in keys]
+        self._last = [key[-1] for key in keys]
         starts = np.flatnonzero(differs)
         if not len(starts):
             self._open.append(rows.astype(np.uint32))
