@@ -131,7 +131,7 @@ class Join:
         self._set = sketches.taking_part(rows, budget.resident, self._arrays)
         if condition is not None:
             self._set.use_condition(*condition)
-        self._step = sketches.documents_in(budget.resident // 4)
+        self._step = sketches.documents_in(budget.resident // 16)
         self._join_step = self._step if self._set.reads_files else _PROBE_DOCUMENTS
         # No fewer elements than each document has at this level and coarser ones.
         self._bounds: Rows = np.zeros(0, np.uint32)
