@@ -44,6 +44,10 @@ NO_PAIRS: PairTable = np.zeros((0, 4), np.uint32)
 # Documents that are compared with others, in place all over the files, before the pages of these
 # are let go.
 _PROBE_DOCUMENTS = 1 << 12
+# Documents whose partners are looked for in one pass: each takes some pages of a file, for a moment.
+# More of them in more passes, but never many.
+_PARTNER_DOCUMENTS = 1 << 7
+_PARTNER_PASSES = 4
 
 
 # More than any document has.
@@ -212,11 +216,16 @@ class Join:
         """Every pair that reaches the floor of two of these documents, or of one of them and a
         marked one. All documents are looked at, so there should be few of the former."""
         found = [NO_PAIRS]
-        marks = marked.view(np.uint8)
-        finder = _core.PartnerFinder(self._set, measure, _ratio(floor), documents, marks)
-        for begin, end in steps(len(self), self._step):
-            found.append(finder.find(begin, end, self._threads))
-            self._release(begin, end)
+        marks = marked.astype(np.uint8)
+        marks[documents] = 1
+        passes = min(-(-len(documents) // _PARTNER_DOCUMENTS), _PARTNER_PASSES)
+        for some in np.array_split(documents, max(passes, 1)):
+            finder = _core.PartnerFinder(self._set, measure, _ratio(floor), some, marks)
+            self._release_all()  # These were touched all over the files.
+            for begin, end in steps(len(self), self._step):
+                found.append(finder.find(begin, end, self._threads))
+                self._release(begin, end)
+            marks[some] = 0  # Their pairs with the others are there now.
         return np.concatenate(found)
 
     def measure(self, measure: Measure, pairs: PairTable) -> PairTable:
