@@ -17,8 +17,7 @@ template <typename T>
 void discard(std::span<const T> values) {
 #if defined(__linux__)
     const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-    const uintptr_t begin =
-        (reinterpret_cast<uintptr_t>(values.data()) + page - 1) / page * page;
+    const uintptr_t begin = (reinterpret_cast<uintptr_t>(values.data()) + page - 1) / page * page;
     const uintptr_t end = reinterpret_cast<uintptr_t>(values.data() + values.size()) / page * page;
     if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 #else

@@ -363,8 +363,8 @@ std::vector<uint32_t> groups_of(const LevelJoin& join) {
 
 }  // namespace
 
-// Indexes of all buckets, one behind the other, in the end with the probes by document, in the order
-// of SketchSet::visit.
+// Indexes of all buckets, one behind the other, in the end with the probes by document, in the
+// order of SketchSet::visit.
 class LevelIndex::Lists {
    public:
     struct ListProbe {
@@ -372,8 +372,8 @@ class LevelIndex::Lists {
         uint32_t position;
     };
 
-    // `postings` are all that the lists are made of, fewer than 2^32. Room that is not used is never
-    // touched.
+    // `postings` are all that the lists are made of, fewer than 2^32. Room that is not used is
+    // never touched.
     Lists(const SketchSet& sketches, size_t postings) : sketches_(sketches) {
         entries_.reserve(postings);
         lists_.reserve(postings / 2 + 1);
@@ -432,7 +432,8 @@ class LevelIndex::Lists {
     }
 
     std::span<const Entry> visitors(uint32_t list) const {
-        return {entries_.data() + lists_[list].visitors, entries_.data() + lists_[list + 1].natives};
+        return {entries_.data() + lists_[list].visitors,
+                entries_.data() + lists_[list + 1].natives};
     }
 
    private:

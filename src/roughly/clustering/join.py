@@ -44,8 +44,8 @@ NO_PAIRS: PairTable = np.zeros((0, 4), np.uint32)
 # Documents that are compared with others, in place all over the files, before the pages of these
 # are let go.
 _PROBE_DOCUMENTS = 1 << 12
-# Documents whose partners are looked for in one pass: each takes some pages of a file, for a moment.
-# More of them in more passes, but never many.
+# Documents whose partners are looked for in one pass, each of which brings some pages of a file;
+# more take several passes, but never many.
 _PARTNER_DOCUMENTS = 1 << 7
 _PARTNER_PASSES = 4
 
@@ -136,7 +136,9 @@ class Join:
         if condition is not None:
             self._set.use_condition(*condition)
         self._step = sketches.documents_in(budget.resident // 16)
-        self._join_step = self._step if self._set.reads_files else _PROBE_DOCUMENTS
+        # What was read for one document is there for those behind it, until the step ends.
+        in_files = max(self._step, _PROBE_DOCUMENTS)
+        self._join_step = in_files if self._set.reads_files else _PROBE_DOCUMENTS
         # No fewer elements than each document has at this level and coarser ones.
         self._bounds: Rows = np.zeros(0, np.uint32)
         self._bounds_level = 0
