@@ -662,7 +662,8 @@ void bind_sketch_set(nb::module_& module) {
              "documents, first document), how many elements there are, and how many of them the "
              "cut-off took.");
     nb::class_<OwningLevelIndex>(module, "LevelIndex",
-                                 "Postings of one level by key, ready to be probed.")
+                                 "Postings of one level by key, ready to be probed. Those it is "
+                                 "made of, unless they lie in a file, are lost.")
         .def(nb::init<const OwningSketchSet&, std::string_view, Fraction, uint8_t, std::vector<Run>,
                       InputArray<uint32_t>, SignatureTable<const uint64_t>, InputArray<uint32_t>,
                       InputArray<uint32_t>, size_t, size_t, size_t, size_t>(),

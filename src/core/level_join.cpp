@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "discard.hpp"
 #include "intersection.hpp"
 #include "mass.hpp"
 #include "parallel.hpp"
@@ -29,16 +30,16 @@ bool before(const Entry& x, const Entry& y) {
     return x.document < y.document;
 }
 
-// The documents indexed under one element: natives, then visitors, each in the order of `before`.
+// The documents indexed under one element, natives, then visitors, each in the order of `before`;
+// and who probes with it. How many there are of each.
 struct List {
-    uint64_t natives;  // where they begin in Index::entries
-    uint64_t visitors;
-    uint64_t end;
+    uint32_t natives;
+    uint32_t visitors;
+    uint32_t probes;
 };
 
 struct Probe {
     uint32_t document;
-    uint32_t list;
     uint32_t position;
 };
 
@@ -53,8 +54,8 @@ struct Probing {
     uint32_t begin;  // of its probes, which end where the next one's begin
 };
 
-// What the entries of some buckets give: lists in which two documents can meet, and who probes
-// them.
+// What the postings of a bucket give: lists in which two documents can meet. Entries and probes are
+// those of all lists, one after the other.
 struct Index {
     std::vector<Entry> entries;
     std::vector<List> lists;
@@ -130,15 +131,15 @@ class Indexer {
         if (natives_.empty() && visitors_.empty()) return;
         std::sort(natives_.begin(), natives_.end(), before);
         std::sort(visitors_.begin(), visitors_.end(), before);
-        const auto list = static_cast<uint32_t>(to.lists.size());
-        const uint64_t begin = to.entries.size();
-        to.lists.push_back(
-            {begin, begin + natives_.size(), begin + natives_.size() + visitors_.size()});
         to.entries.insert(to.entries.end(), natives_.begin(), natives_.end());
         to.entries.insert(to.entries.end(), visitors_.begin(), visitors_.end());
+        const size_t probes = to.probes.size();
         for (const Posting& posting : postings)
             if (posting.position < join_.rule.probe_length(join_.counts[posting.document]))
-                to.probes.push_back({posting.document, list, posting.position});
+                to.probes.push_back({posting.document, posting.position});
+        to.lists.push_back({static_cast<uint32_t>(natives_.size()),
+                            static_cast<uint32_t>(visitors_.size()),
+                            static_cast<uint32_t>(to.probes.size() - probes)});
     }
 
     const LevelJoin& join_;
@@ -370,8 +371,8 @@ std::vector<uint32_t> groups_of(const LevelJoin& join) {
 
 }  // namespace
 
-// Indexes of all buckets, one behind the other, with the probes by document, in the order of
-// SketchSet::visit.
+// Indexes of all buckets, one behind the other, in the end with the probes by document, in the
+// order of SketchSet::visit.
 class LevelIndex::Lists {
    public:
     struct ListProbe {
@@ -379,41 +380,42 @@ class LevelIndex::Lists {
         uint32_t position;
     };
 
-    // `postings` are all that the lists are made of. Room that is not used is never touched.
+    // `postings` are all that the lists are made of, fewer than 2^32. Room that is not used is
+    // never touched.
     Lists(const SketchSet& sketches, size_t postings) : sketches_(sketches) {
         entries_.reserve(postings);
-        lists_.reserve(postings / 2);
+        lists_.reserve(postings / 2 + 1);
+        lists_.push_back({0, 0});
+        by_list_.reserve(postings);
+        probe_ends_.reserve(postings / 2);
     }
 
-    // Takes the lists of the next part, and leaves its probes.
-    void add(Index& part) {
-        const auto first_list = static_cast<uint32_t>(lists_.size());
-        const uint64_t first_entry = entries_.size();
-        for (const List& list : part.lists)
-            lists_.push_back(
-                {first_entry + list.natives, first_entry + list.visitors, first_entry + list.end});
-        entries_.insert(entries_.end(), part.entries.begin(), part.entries.end());
-        for (Probe& probe : part.probes) probe.list += first_list;
-        part = {{}, {}, std::move(part.probes)};
+    // The next bucket's.
+    void add(const Index& bucket) {
+        auto entry = static_cast<uint32_t>(entries_.size());
+        auto probe = static_cast<uint32_t>(by_list_.size());
+        for (const List& list : bucket.lists) {
+            lists_.back().visitors = entry + list.natives;
+            lists_.push_back({entry += list.natives + list.visitors, 0});
+            probe_ends_.push_back(probe += list.probes);
+        }
+        entries_.insert(entries_.end(), bucket.entries.begin(), bucket.entries.end());
+        by_list_.insert(by_list_.end(), bucket.probes.begin(), bucket.probes.end());
     }
 
-    // When all parts have been added: takes their probes.
-    void finish(std::vector<Index>& parts, const LevelJoin& join, std::span<const uint32_t> groups,
-                size_t threads) {
+    // When all have been added.
+    void finish(const LevelJoin& join, std::span<const uint32_t> groups, size_t threads) {
         std::vector<uint32_t> places(sketches_.count);  // first how many probes each document has
-        size_t probes = 0;
-        for (const Index& part : parts) {
-            probes += part.probes.size();
-            for (const Probe& probe : part.probes) ++places[probe.document];
-        }
-        probes_.resize(probes);
+        for (const Probe& probe : by_list_) ++places[probe.document];
         find_probing(join, groups, places, threads);
+        probes_.resize(by_list_.size());
         // Where a document's begin moves to where they end.
-        for (Index& part : parts) {
-            for (const Probe& probe : part.probes)
-                probes_[places[probe.document]++] = {probe.list, probe.position};
-            part = {};
-        }
+        const Probe* probe = by_list_.data();
+        for (uint32_t list = 0; list < probe_ends_.size(); ++list)
+            for (; probe < by_list_.data() + probe_ends_[list]; ++probe)
+                probes_[places[probe->document]++] = {list, probe->position};
+        by_list_ = {};
+        probe_ends_ = {};
     }
 
     // Which of those that probe are among the documents from `begin` to `end`.
@@ -438,10 +440,17 @@ class LevelIndex::Lists {
     }
 
     std::span<const Entry> visitors(uint32_t list) const {
-        return {entries_.data() + lists_[list].visitors, entries_.data() + lists_[list].end};
+        return {entries_.data() + lists_[list].visitors,
+                entries_.data() + lists_[list + 1].natives};
     }
 
    private:
+    // Where a list's natives and visitors begin in the entries; they end where the next one's do.
+    struct Begins {
+        uint32_t natives;
+        uint32_t visitors;
+    };
+
     // Who probes, and where the probes of each document begin, in the place of how many there are.
     void find_probing(const LevelJoin& join, std::span<const uint32_t> groups,
                       std::span<uint32_t> places, size_t threads) {
@@ -488,21 +497,25 @@ class LevelIndex::Lists {
     const SketchSet& sketches_;
     std::vector<Probing> probing_;  // and one that ends them
     std::vector<ListProbe> probes_;
-    std::vector<List> lists_;
+    std::vector<Begins> lists_;  // and one that ends them
     std::vector<Entry> entries_;
+    // Until all are there: the probes of one list after the other, and where each list's end.
+    std::vector<Probe> by_list_;
+    std::vector<uint32_t> probe_ends_;
 };
 
 LevelIndex::LevelIndex(const LevelJoin& join, std::span<const PostingRun> runs, size_t threads)
     : join_(join), own_groups_(groups_of(join)) {
     groups_ = join.groups.empty() ? std::span<const uint32_t>(own_groups_) : join.groups;
-    std::vector<Index> parts(join.last_bucket - join.first_bucket);
+    const size_t count = join.last_bucket - join.first_bucket;
     size_t postings = 0;
-    for (const PostingRun& run : runs) postings += run.ends[parts.size() - 1];
+    for (const PostingRun& run : runs) postings += run.ends[count - 1];
     auto lists = std::make_unique<Lists>(join_.sketches, postings);
     // Some buckets at a time: there are never many that are not in one place with the others yet.
-    const size_t step = std::max<size_t>({parts.size() / 8, 4 * threads, 1});
-    for (size_t begin = 0; begin < parts.size(); begin += step) {
-        const size_t end = std::min(parts.size(), begin + step);
+    const size_t step = std::max<size_t>({count / 16, 4 * threads, 1});
+    for (size_t begin = 0; begin < count; begin += step) {
+        const size_t end = std::min(count, begin + step);
+        std::vector<Index> made(end - begin);
         in_parallel(end - begin, threads, [&] {
             return [&, indexer = Indexer(join_, groups_),
                     postings = std::vector<Posting>()](size_t number) mutable {
@@ -512,12 +525,16 @@ LevelIndex::LevelIndex(const LevelJoin& join, std::span<const PostingRun> runs, 
                     postings.insert(postings.end(),
                                     run.entries + (bucket ? run.ends[bucket - 1] : 0),
                                     run.entries + run.ends[bucket]);
-                indexer.add(postings, parts[bucket]);
+                indexer.add(postings, made[number]);
             };
         });
-        for (size_t bucket = begin; bucket < end; ++bucket) lists->add(parts[bucket]);
+        for (const Index& bucket : made) lists->add(bucket);
+        for (const PostingRun& run : runs) {
+            const Posting* const first = run.entries + (begin ? run.ends[begin - 1] : 0);
+            discard(std::span(first, run.entries + run.ends[end - 1]));
+        }
     }
-    lists->finish(parts, join_, groups_, threads);
+    lists->finish(join_, groups_, threads);
     lists_ = std::move(lists);
 }
 

@@ -47,7 +47,8 @@ struct Leaders {
     Ratio surely{1, 1};
 };
 
-// The postings by key, ready to be probed. What `join` names must outlive it.
+// The postings by key, ready to be probed. What `join` names must outlive it. The entries of the
+// runs are discarded while it is made: it takes their place.
 class LevelIndex {
    public:
     LevelIndex(const LevelJoin& join, std::span<const PostingRun> runs, size_t threads);

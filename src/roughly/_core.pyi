@@ -257,7 +257,9 @@ class ListCollector:
         """
 
 class LevelIndex:
-    """Postings of one level by key, ready to be probed."""
+    """
+    Postings of one level by key, ready to be probed. Those it is made of, unless they lie in a file, are lost.
+    """
 
     def __init__(self, sketches: SketchSet, measure: str, floor: tuple[int, int], level: int, runs: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], signatures: Annotated[NDArray[numpy.uint64], dict(shape=(None, 8), order='C', device='cpu', writable=False)], hubs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], least_contained: int, first_bucket: int, last_bucket: int, threads: int) -> None: ...
 

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,7 @@ from roughly.clustering.sketches import RESIDENT_BYTES, PairTable
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.errors import ParameterError
 from roughly.pipeline import give_back_memory
-from roughly.storage.scratch import stretches
+from roughly.storage.scratch import Scratch, stretches
 
 if TYPE_CHECKING:
     from roughly.deduplication.pool import Pool
@@ -70,12 +70,11 @@ class Candidates:
     exact: npt.NDArray[np.uint8]  # 1 where the counts are no estimate
     parts: npt.NDArray[np.uint32]  # sampled elements of a and of b; 0 where that is not known
 
-    def add(self, others: list[Candidates]) -> None:
+    def add(self, others: Candidates, scratch: Scratch) -> None:
         """Puts other pairs behind these."""
-        every = [self, *others]
-        self.pairs = np.concatenate([each.pairs for each in every])
-        self.exact = np.concatenate([each.exact for each in every])
-        self.parts = np.concatenate([each.parts for each in every])
+        self.pairs = _behind(self.pairs, others.pairs, scratch)
+        self.exact = _behind(self.exact, others.exact, scratch)
+        self.parts = _behind(self.parts, others.parts, scratch)
 
 
 class CandidateFinder:
@@ -189,7 +188,7 @@ class CandidateFinder:
             more = more[~np.isin(_keys(more), _keys(pairs))]
             pairs = np.concatenate((pairs, self._join.measure("resemblance", more)))
         self._take_room(len(pairs), self._floor)
-        candidates.add([self._known(pairs)])
+        candidates.add(self._known(pairs), self._pool.scratch)
         self._groups[chosen] = self._hubs[chosen] = _core.NO_HUB
         return True
 
@@ -215,7 +214,7 @@ class CandidateFinder:
         self._thinned &= ~wide
         pairs = self._joined(progress, wide)
         fresh = pairs[~np.isin(_keys(pairs), _keys(candidates.pairs))]
-        candidates.add([self._known(fresh)])
+        candidates.add(self._known(fresh), self._pool.scratch)
         return True
 
     def _table(
@@ -380,3 +379,12 @@ class CandidateFinder:
 
 def _keys(pairs: PairTable) -> npt.NDArray[np.uint64]:
     return pairs[:, 0].astype(np.uint64) << np.uint64(32) | pairs[:, 1]
+
+
+def _behind(
+    first: npt.NDArray[Any], second: npt.NDArray[Any], scratch: Scratch
+) -> npt.NDArray[Any]:
+    """The rows of both, one after the other."""
+    made: npt.NDArray[Any] = scratch.zeros(first.size + second.size, first.dtype)
+    made[: first.size], made[first.size :] = first.ravel(), second.ravel()
+    return made.reshape(-1, *first.shape[1:])

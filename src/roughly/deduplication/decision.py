@@ -125,7 +125,7 @@ def decide(
                 prepared[asked] = True
                 pool.contents.prepare(pool.scratch.flatnonzero(prepared))
             advance = progress("count", len(wanted), "pairs")
-            _count(candidates, wanted, rows, verifier, advance)
+            _count(candidates, wanted, rows, verifier, pool, advance)
             field.columns[0][wanted, 2:] = candidates.pairs[wanted, 2:]
         elif finder.reopen(candidates, fate) or finder.widen(candidates, fate, progress):
             del field
@@ -141,10 +141,13 @@ def _count(
     wanted: npt.NDArray[np.uint64],
     rows: Rows,
     verifier: Verifier,
+    pool: Pool,
     advance: Callable[[int], None],
 ) -> None:
     """Counts the wanted pairs exactly, in place."""
     a, b = rows[candidates.pairs[wanted, 0]], rows[candidates.pairs[wanted, 1]]
+    pool.release()  # Texts take its room,
+    give_back_memory()  # and that of those before.
     common, size_a, size_b = verifier.count(a, b, advance, shingles_only=True)
     candidates.pairs[wanted, 2] = common
     candidates.pairs[wanted, 3] = size_a + size_b - common

@@ -21,7 +21,7 @@ from roughly import _core
 from roughly.storage.durable import reserve
 
 # An array of fewer bytes is kept in memory.
-LEAST_BYTES = 1 << 22
+LEAST_BYTES = 1 << 18
 # Values that are worked on at once.
 _STEP = 1 << 18
 
