@@ -41,6 +41,9 @@ IDENTICAL, LEXICAL, SHINGLE, NEAR, CONTAINED = range(5)
 
 _KEPT, _REMOVED = 1, 2
 
+# Pairs that are counted before memory is given back.
+_COUNTED_PAIRS = 1 << 12
+
 # pairs, exact, parts, place, last, threshold, containment, margin: as the core's kernel takes them
 _Columns = tuple[
     npt.NDArray[np.uint32],
@@ -148,7 +151,17 @@ def _count(
     a, b = rows[candidates.pairs[wanted, 0]], rows[candidates.pairs[wanted, 1]]
     pool.release()  # Texts take its room,
     give_back_memory()  # and that of those before.
-    common, size_a, size_b = verifier.count(a, b, advance, shingles_only=True)
+    done = 0
+
+    def counted(pairs: int) -> None:
+        nonlocal done
+        advance(pairs)
+        done += pairs
+        if done >= _COUNTED_PAIRS:
+            done = 0
+            give_back_memory()  # Texts of all sizes leave much of it in pieces.
+
+    common, size_a, size_b = verifier.count(a, b, counted, shingles_only=True)
     candidates.pairs[wanted, 2] = common
     candidates.pairs[wanted, 3] = size_a + size_b - common
     candidates.parts[wanted, 0], candidates.parts[wanted, 1] = size_a, size_b
