@@ -46,7 +46,7 @@ void FrequencyTable::count(const SketchSet& sketches, size_t begin, size_t end, 
     // Every thread has its own stretch of the counters. First the elements are divided among them.
     const uint64_t length = size_ / stretches;
     const int shift = std::countr_zero(length);
-    constexpr size_t block = 64, blocks = 16;
+    constexpr size_t block = 256, blocks = 16;
     std::array<std::array<std::vector<uint64_t>, most_stretches>, blocks> slots;
     for (; begin < end; begin = std::min(end, begin + block * blocks)) {
         in_parallel(blocks, threads, [&] {

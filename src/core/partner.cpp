@@ -15,11 +15,8 @@ namespace {
 // Who of some documents has each element.
 class Holders {
    public:
-    Holders(const SketchSet& sketches, std::span<const uint32_t> documents) {
-        std::vector<std::pair<uint64_t, uint32_t>> all;
-        for (uint32_t number = 0; number < documents.size(); ++number)
-            for (const uint64_t element : sketches.elements(documents[number]))
-                all.emplace_back(element, number);
+    // (element, number of the document) of all of them.
+    explicit Holders(std::vector<std::pair<uint64_t, uint32_t>> all) {
         std::sort(all.begin(), all.end());
         shift_ = 64 - (static_cast<int>(std::bit_width(all.size())) + 1);
         slots_.assign((size_t{1} << (64 - shift_)), {0, 0, 0});
@@ -140,16 +137,26 @@ class Comparer {
 // What is known of the documents whose partners are looked for.
 struct PartnerFinder::Documents {
     Documents(const SketchSet& sketches, std::span<const uint32_t> documents)
-        : holders(sketches, documents), among(sketches.count, 0) {
-        for (const uint32_t document : documents) {
-            counts.emplace_back(sketches.elements(document));
-            among[document] = 1;
-        }
-    }
+        : among(sketches.count, 0), holders(looked_at(sketches, documents)) {}
 
-    Holders holders;
     std::vector<LevelCounts> counts;
     std::vector<uint8_t> among;  // of each of all documents: whether it is one of them
+    Holders holders;
+
+   private:
+    // They lie all over the files, so they are read.
+    std::vector<std::pair<uint64_t, uint32_t>> looked_at(const SketchSet& sketches,
+                                                         std::span<const uint32_t> documents) {
+        std::vector<std::pair<uint64_t, uint32_t>> all;
+        SketchBuffer buffer(1);
+        for (uint32_t number = 0; number < documents.size(); ++number) {
+            const Elements elements = sketches.fetch(documents[number], buffer);
+            for (const uint64_t element : elements) all.emplace_back(element, number);
+            counts.emplace_back(elements);
+            among[documents[number]] = 1;
+        }
+        return all;
+    }
 };
 
 PartnerFinder::PartnerFinder(const SketchSet& sketches, const JoinRule& rule,

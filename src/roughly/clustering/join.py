@@ -44,10 +44,6 @@ NO_PAIRS: PairTable = np.zeros((0, 4), np.uint32)
 # Documents that are compared with others, in place all over the files, before the pages of these
 # are let go.
 _PROBE_DOCUMENTS = 1 << 12
-# Documents whose partners are looked for in one pass, each of which brings some pages of a file;
-# more take several passes, but never many.
-_PARTNER_DOCUMENTS = 1 << 7
-_PARTNER_PASSES = 4
 
 
 # More than any document has.
@@ -136,9 +132,7 @@ class Join:
         if condition is not None:
             self._set.use_condition(*condition)
         self._step = sketches.documents_in(budget.resident // 16)
-        # What was read for one document is there for those behind it, until the step ends.
-        in_files = max(self._step, _PROBE_DOCUMENTS)
-        self._join_step = in_files if self._set.reads_files else _PROBE_DOCUMENTS
+        self._join_step = self._step if self._set.reads_files else _PROBE_DOCUMENTS
         # No fewer elements than each document has at this level and coarser ones.
         self._bounds: Rows = np.zeros(0, np.uint32)
         self._bounds_level = 0
@@ -218,16 +212,11 @@ class Join:
         """Every pair that reaches the floor of two of these documents, or of one of them and a
         marked one. All documents are looked at, so there should be few of the former."""
         found = [NO_PAIRS]
-        marks = marked.astype(np.uint8)
-        marks[documents] = 1
-        passes = min(-(-len(documents) // _PARTNER_DOCUMENTS), _PARTNER_PASSES)
-        for some in np.array_split(documents, max(passes, 1)):
-            finder = _core.PartnerFinder(self._set, measure, _ratio(floor), some, marks)
-            self._release_all()  # These were touched all over the files.
-            for begin, end in steps(len(self), self._step):
-                found.append(finder.find(begin, end, self._threads))
-                self._release(begin, end)
-            marks[some] = 0  # Their pairs with the others are there now.
+        marks = marked.view(np.uint8)
+        finder = _core.PartnerFinder(self._set, measure, _ratio(floor), documents, marks)
+        for begin, end in steps(len(self), self._step):
+            found.append(finder.find(begin, end, self._threads))
+            self._release(begin, end)
         return np.concatenate(found)
 
     def measure(self, measure: Measure, pairs: PairTable) -> PairTable:

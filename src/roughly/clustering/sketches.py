@@ -32,9 +32,9 @@ _NOBODY = np.uint32(0xFFFFFFFF)
 
 RESIDENT_BYTES = 1 << 26
 
-# Documents whose sketches are looked at before their pages are let go, some 4 MB; or more, so that
+# Documents whose sketches are looked at before their pages are let go, some 8 MB; or more, so that
 # there are not too many steps.
-STEP_DOCUMENTS = 1 << 11
+STEP_DOCUMENTS = 1 << 12
 _MOST_STEPS = 256
 
 
