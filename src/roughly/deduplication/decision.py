@@ -42,7 +42,7 @@ IDENTICAL, LEXICAL, SHINGLE, NEAR, CONTAINED = range(5)
 _KEPT, _REMOVED = 1, 2
 
 # Pairs that are counted before memory is given back.
-_COUNTED_PAIRS = 1 << 14
+_COUNTED_PAIRS = 1 << 12
 
 # pairs, exact, parts, place, last, threshold, containment, margin: as the core's kernel takes them
 _Columns = tuple[
