@@ -34,6 +34,7 @@ from roughly.clustering.star import stars
 from roughly.condition import LARGEST_DISTANCE, NO_SIMHASH, SIMHASH_BITS, Attributes
 from roughly.errors import ParameterError
 from roughly.parameters import check_integer, exact_ratio
+from roughly.pipeline import give_back_memory
 from roughly.storage.scratch import Scratch
 from roughly.verification.column import Columns
 
@@ -571,10 +572,13 @@ class Clusters:
         for begin, end in steps(len(rows), _STEP):
             of_position[rows[begin:end]] = rows[roots[begin:end]]
         del roots
+        give_back_memory()
         self._release()
         first: Positions = scratch.zeros(len(of_position), np.uint32)
         for begin, end in steps(len(first), _STEP):
             first[begin:end] = of_position[groups.representative[begin:end]]
+            _core.release_buffer(first[begin:end])
+            _core.release_buffer(groups.representative[begin:end])
         self._release()
         return first
 
