@@ -71,7 +71,7 @@ void FrequencyTable::count(const SketchSet& sketches, size_t begin, size_t end, 
 
 void FrequencyTable::write(const SketchSet& sketches, size_t begin, size_t end, size_t threads,
                            std::span<uint8_t* const> out) const {
-    constexpr size_t block = 1024;
+    constexpr size_t block = 128;
     in_parallel((end - begin + block - 1) / block, threads, [&] {
         return [&](size_t piece) {
             const size_t first = begin + piece * block;

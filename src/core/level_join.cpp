@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <limits>
+#include <mutex>
 #include <utility>
 
 #include "discard.hpp"
@@ -202,8 +203,9 @@ class MetDocuments {
 template <typename Lists>
 class Prober {
    public:
-    Prober(const LevelJoin& join, const Lists& lists, const Leaders& leaders)
-        : join_(join), lists_(lists), leaders_(leaders) {}
+    Prober(const LevelJoin& join, const Lists& lists) : join_(join), lists_(lists) {}
+
+    void use_leaders(const Leaders& leaders) { leaders_ = leaders; }
 
     // The document that is the n-th of those that probe.
     void probe(size_t n, std::vector<Pair>& out) {
@@ -297,7 +299,7 @@ class Prober {
         const uint32_t other = entry.document;
         if (!elements_.data())
             elements_ = at_level_in_place(join_.sketches, document_, join_.level, own_place_);
-        const Elements others = at_level(join_.sketches, other, join_.level, other_place_);
+        const Elements others = at_one_level(join_.sketches, other, join_.level, other_place_);
         const size_t needed = join_.rule.needed(count_, entry.count);
         const size_t common = count_common(join_.sketches.simd, elements_, others, needed);
         if (common < needed) return;
@@ -350,7 +352,7 @@ class Prober {
     std::vector<Entry> candidates_;
     std::vector<Entry> led_candidates_;  // which have leaders
     std::vector<uint64_t> own_place_;
-    Place other_place_;
+    Place other_place_{size_t{1} << 11};
     // of the probing document
     uint32_t document_ = 0;
     uint32_t count_ = 0;
@@ -504,6 +506,49 @@ class LevelIndex::Lists {
     std::vector<uint32_t> probe_ends_;
 };
 
+// One for each thread that probes, which keeps the sketches that it has read for the next range of
+// documents.
+class LevelIndex::Probers {
+   public:
+    using One = Prober<Lists>;
+
+    // Nobody else has it until it is destroyed.
+    class Borrowed {
+       public:
+        explicit Borrowed(Probers& from) : from_(from), own_(from.take()) {}
+        Borrowed(Borrowed&&) = default;
+        ~Borrowed() {
+            if (own_) from_.put(std::move(own_));
+        }
+        One* operator->() const { return own_.get(); }
+
+       private:
+        Probers& from_;
+        std::unique_ptr<One> own_;
+    };
+
+    Probers(const LevelJoin& join, const Lists& lists) : join_(join), lists_(lists) {}
+
+   private:
+    std::unique_ptr<One> take() {
+        const std::lock_guard lock(mutex_);
+        if (free_.empty()) return std::make_unique<One>(join_, lists_);
+        std::unique_ptr<One> taken = std::move(free_.back());
+        free_.pop_back();
+        return taken;
+    }
+
+    void put(std::unique_ptr<One> prober) {
+        const std::lock_guard lock(mutex_);
+        free_.push_back(std::move(prober));
+    }
+
+    const LevelJoin& join_;
+    const Lists& lists_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<One>> free_;
+};
+
 LevelIndex::LevelIndex(const LevelJoin& join, std::span<const PostingRun> runs, size_t threads)
     : join_(join), own_groups_(groups_of(join)) {
     groups_ = join.groups.empty() ? std::span<const uint32_t>(own_groups_) : join.groups;
@@ -536,19 +581,22 @@ LevelIndex::LevelIndex(const LevelJoin& join, std::span<const PostingRun> runs, 
     }
     lists->finish(join_, groups_, threads);
     lists_ = std::move(lists);
+    probers_ = std::make_unique<Probers>(join_, *lists_);
 }
 
 LevelIndex::~LevelIndex() = default;
 
 std::vector<Pair> LevelIndex::probe(size_t begin, size_t end, size_t threads,
                                     Leaders leaders) const {
-    constexpr size_t block = 256;
+    constexpr size_t block = 32;  // or whoever is done first would wait for the others
     const auto [first, last] = lists_->range(begin, end);
     std::vector<std::vector<Pair>> found((last - first + block - 1) / block);
     in_parallel(found.size(), threads, [&, from = first, to = last] {
-        return [&, from, to, prober = Prober<Lists>(join_, *lists_, leaders)](size_t part) mutable {
+        Probers::Borrowed prober(*probers_);
+        prober->use_leaders(leaders);
+        return [&, from, to, prober = std::move(prober)](size_t part) {
             const size_t own = from + part * block;
-            for (size_t n = own; n < std::min(to, own + block); ++n) prober.probe(n, found[part]);
+            for (size_t n = own; n < std::min(to, own + block); ++n) prober->probe(n, found[part]);
         };
     });
     std::vector<Pair> pairs;

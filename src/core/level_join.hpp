@@ -61,11 +61,13 @@ class LevelIndex {
 
    private:
     class Lists;
+    class Probers;
 
     LevelJoin join_;
     std::vector<uint32_t> own_groups_;  // if there are hubs and no groups
     std::span<const uint32_t> groups_;
     std::unique_ptr<const Lists> lists_;
+    std::unique_ptr<Probers> probers_;
 };
 
 }  // namespace roughly

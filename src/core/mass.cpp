@@ -281,7 +281,7 @@ Masses::~Masses() = default;
 void Masses::add(size_t begin, size_t end, size_t threads) {
     if (finished_) throw std::invalid_argument("masses: finished: nothing can be added");
     // Finding the keys takes long, and only one can add them.
-    constexpr size_t block = 256;
+    constexpr size_t block = 64;
     std::vector<std::vector<Keys>> keys((end - begin + block - 1) / block);
     in_parallel(keys.size(), threads, [&] {
         return [&](size_t piece) {
@@ -307,7 +307,7 @@ void Masses::finish(size_t signature_bytes, size_t threads) {
 void Masses::find_hubs(Ratio threshold, size_t begin, size_t end, size_t threads,
                        std::span<uint32_t> hubs) const {
     if (!finished_) throw std::invalid_argument("masses: not finished: want all to be added");
-    constexpr size_t block = 256;
+    constexpr size_t block = 64;
     in_parallel((end - begin + block - 1) / block, threads, [&] {
         return [&, finder = HubFinder<Heads>(sketches_, threshold, rule_, *heads_, by_category_)](
                    size_t piece) mutable {

@@ -48,6 +48,16 @@ Elements at_level(const SketchSet& sketches, size_t document, uint8_t level, Pla
     return sketches.level_of(document) == level ? all : reduced(all, level, place.reduced);
 }
 
+Elements at_one_level(const SketchSet& sketches, size_t document, uint8_t level, Place& place) {
+    if (!sketches.reader || sketches.level_of(document) == level)
+        return at_level(sketches, document, level, place);
+    return place.read.get(sketches.rows[document], [&](std::vector<uint64_t>& to) {
+        sketches.read(document, place.reduced);
+        const Elements kept = reduced(place.reduced, level, place.reduced);
+        to.assign(kept.begin(), kept.end());
+    });
+}
+
 Elements at_level_in_place(const SketchSet& sketches, size_t document, uint8_t level,
                            std::vector<uint64_t>& place) {
     const Elements all = sketches.elements(document);

@@ -26,6 +26,10 @@ struct Place {
 // The elements of a sketch at a level no finer than its own: in place, or in `place`.
 Elements at_level(const SketchSet& sketches, size_t document, uint8_t level, Place& place);
 
+// The same for whoever asks for one level only, with the same place: what was read is kept as it is
+// at that level.
+Elements at_one_level(const SketchSet& sketches, size_t document, uint8_t level, Place& place);
+
 // The same for whoever goes through all documents in the order of SketchSet::visit: never read.
 Elements at_level_in_place(const SketchSet& sketches, size_t document, uint8_t level,
                            std::vector<uint64_t>& place);

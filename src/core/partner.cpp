@@ -170,7 +170,7 @@ PartnerFinder::PartnerFinder(const SketchSet& sketches, const JoinRule& rule,
 PartnerFinder::~PartnerFinder() = default;
 
 std::vector<Pair> PartnerFinder::find(size_t begin, size_t end, size_t threads) const {
-    constexpr size_t block = 1024;
+    constexpr size_t block = 128;
     std::vector<std::vector<Pair>> found((end - begin + block - 1) / block);
     in_parallel(found.size(), threads, [&] {
         return [&, comparer = Comparer(sketches_, rule_, documents_, own_->counts, own_->holders)](

@@ -151,7 +151,7 @@ Postings make_postings(const SketchSet& sketches, const JoinRule& rule, uint8_t 
     const size_t least_visitor =
         rule.measure == Measure::containment ? 1 : least_share(smallest_native, rule.floor);
     const size_t least_partner = visited ? least_visitor : smallest_native;
-    constexpr size_t block = 256;
+    constexpr size_t block = 64;
     std::vector<std::vector<Posting>> parts((end - begin + block - 1) / block);
     // Of each part and bucket how many entries there are, then where the next one goes.
     std::vector<std::array<uint64_t, buckets>> places(parts.size());

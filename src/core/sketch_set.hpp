@@ -112,14 +112,18 @@ struct SketchSet {
 
     // The same for a document that is wanted by itself: in place, or read into `buffer`.
     Elements fetch(size_t document, SketchBuffer& buffer) const {
+        if (!reader) return elements(document);
+        return buffer.get(rows[document],
+                          [&](std::vector<uint64_t>& to) { read(document, to); });
+    }
+
+    // The same, if there is a reader.
+    void read(size_t document, std::vector<uint64_t>& to) const {
         const Elements in_place = elements(document);
-        if (!reader) return in_place;
-        return buffer.get(rows[document], [&](std::vector<uint64_t>& to) {
-            to.resize(in_place.size());
-            const size_t chunk = rows[document] >> chunk_bits;
-            const auto first = static_cast<size_t>(in_place.data() - chunks[chunk].values);
-            reader->read(chunk, first, to.size(), to.data());
-        });
+        to.resize(in_place.size());
+        const size_t chunk = rows[document] >> chunk_bits;
+        const auto first = static_cast<size_t>(in_place.data() - chunks[chunk].values);
+        reader->read(chunk, first, to.size(), to.data());
     }
 
     // Of the same elements, one by one.
