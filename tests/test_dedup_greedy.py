@@ -98,14 +98,21 @@ def test_fates_and_reasons(
         shown[number, 2] = data.draw(st.integers(least, union))
     last = np.full(count, 2 * count, np.uint32)
     for _ in range(len(pairs) + 2):
-        fate, wanted = _core.greedy_decide(shown, exact, parts, place, last, *limits)
+        fate, wanted, likely = _core.greedy_decide(shown, exact, parts, place, last, *limits)
         for found, right in zip(fate.tolist(), expected, strict=True):
             assert found in (right, UNDECIDED), "no guess decides"
         if not len(wanted):
             break
-        assert (exact[wanted] == 0).all() and (np.diff(wanted.astype(np.int64)) > 0).all()
-        exact[wanted] = 1
-        shown[wanted] = table[wanted]
+        for some in (wanted, likely):
+            assert (exact[some] == 0).all() and (np.diff(some.astype(np.int64)) > 0).all()
+        assert not np.intersect1d(wanted, likely).size
+        # Whether likely ones are counted, too, decides nothing.
+        counted = wanted
+        if len(likely):
+            along = [data.draw(st.booleans()) for _ in likely]
+            counted = np.concatenate((wanted, likely[np.array(along)]))
+        exact[counted] = 1
+        shown[counted] = table[counted]
     assert fate.tolist() == expected
 
     gone = np.flatnonzero(fate == REMOVED).astype(np.uint32)
@@ -127,8 +134,8 @@ def test_columns_that_do_not_belong_together() -> None:
     exact, parts = np.ones(1, np.uint8), np.ones((1, 2), np.uint32)
     place, last = np.arange(2, dtype=np.uint32), np.arange(2, dtype=np.uint32)
     half, none, margin = (1, 2), (0, 0), 0.0
-    fate, wanted = _core.greedy_decide(pairs, exact, parts, place, last, half, none, margin)
-    assert (fate.tolist(), wanted.tolist()) == ([KEPT, REMOVED], [])
+    fate, wanted, likely = _core.greedy_decide(pairs, exact, parts, place, last, half, none, margin)
+    assert (fate.tolist(), wanted.tolist(), likely.tolist()) == ([KEPT, REMOVED], [], [])
     for wrong in (
         (pairs[:, [1, 0, 2, 3]].copy(), exact, parts, place, last),
         (pairs + np.uint32(1), exact, parts, place, last),

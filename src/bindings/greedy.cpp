@@ -1,6 +1,7 @@
 #include "greedy.hpp"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
 #include <stdexcept>
 
@@ -63,12 +64,15 @@ void bind_greedy(nb::module_& module) {
                 nb::gil_scoped_release release;
                 round = decide(candidates);
             }
-            return std::pair(to_array(std::move(round.fate)), to_array(std::move(round.wanted)));
+            return std::tuple(to_array(std::move(round.fate)), to_array(std::move(round.wanted)),
+                              to_array(std::move(round.likely)));
         },
         "pairs"_a, "exact"_a, "parts"_a, "place"_a, "last"_a, "threshold"_a, "containment"_a,
         "margin"_a,
         "One round of the dedup rule: the fate of each document (0 undecided, 1 kept, 2 removed), "
-        "and the pairs that must be counted exactly before the next round.");
+        "the pairs that must be counted exactly before the next round, and others that may be "
+        "wanted "
+        "then.");
     module.def(
         "greedy_reasons",
         [](InputTable<uint32_t, 4> pairs, InputArray<uint8_t> exact, InputTable<uint32_t, 2> parts,

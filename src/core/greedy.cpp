@@ -32,6 +32,10 @@ ByDocument by_document(std::span<const Pair> pairs, size_t documents, Document&&
     return made;
 }
 
+// Of a document that is not decided: most have fewer, and those of a family that has very many are
+// hardly all wanted.
+constexpr size_t most_likely = 32;
+
 bool at_least(uint64_t common, uint64_t whole, Ratio ratio) {
     return uint128{common} * ratio.denominator >= uint128{ratio.numerator} * whole;
 }
@@ -68,72 +72,116 @@ bool may_be_best(const Candidates& candidates, uint64_t pair, double best) {
     return resemblance(own) + std::max(candidates.margin, error) >= best;
 }
 
-}  // namespace
+// One round: documents in their order, each by what was found out about the earlier ones.
+class Decider {
+   public:
+    explicit Decider(const Candidates& candidates)
+        : candidates_(candidates),
+          earlier_(by_document(candidates.pairs, candidates.place.size(),
+                               [](const Pair& pair) { return pair.b; })),
+          fate_(candidates.place.size(), undecided),
+          guess_(fate_),
+          best_(fate_.size(), 0),
+          choice_(candidates.pairs.size(), nothing) {}
 
-Round decide(const Candidates& candidates) {
-    const size_t documents = candidates.place.size();
-    const ByDocument earlier =
-        by_document(candidates.pairs, documents, [](const Pair& pair) { return pair.b; });
-    Round round;
-    round.fate.assign(documents, undecided);
-    std::vector<uint8_t> guess(documents, undecided);
-    std::vector<double> best(documents, 0);  // resemblance of exact pairs by which they may go
-    std::vector<uint8_t> wanted(candidates.pairs.size(), 0);
-    std::vector<uint64_t> asked;  // pairs with documents that seem to stay, not exact
-    for (size_t b = 0; b < documents; ++b) {
+    Round decide() {
+        for (size_t document = 0; document < fate_.size(); ++document) {
+            decide(document);
+            want_for_equivalents(document);
+            if (fate_[document] == undecided) note_likely(document);
+        }
+        Round round;
+        round.fate = std::move(fate_);
+        for (uint64_t p = 0; p < choice_.size(); ++p)
+            if (choice_[p] != nothing)
+                (choice_[p] == wanted ? round.wanted : round.likely).push_back(p);
+        return round;
+    }
+
+   private:
+    enum Choice : uint8_t { nothing, likely, wanted };
+
+    bool by_containment() const { return candidates_.containment.denominator != 0; }
+
+    void decide(size_t document) {
         bool goes = false, open = false, may_go = false, seems_to_go = false;
         size_t failed = 0;
-        asked.clear();
-        for (const uint64_t p : earlier.of(b)) {
-            const uint32_t a = candidates.pairs[p].a;
-            if (round.fate[a] == removed) continue;
-            const bool exact = candidates.exact[p];
-            const bool certain = round.fate[a] == kept;
+        asked_.clear();
+        for (const uint64_t p : earlier_.of(document)) {
+            const uint32_t a = candidates_.pairs[p].a;
+            if (fate_[a] == removed) continue;
+            const bool exact = candidates_.exact[p];
+            const bool certain = fate_[a] == kept;
             open |= !certain || !exact;
-            if (guess[a] != kept) continue;
-            const bool removing = removes(candidates, p);
+            if (guess_[a] != kept) continue;
+            const bool removing = removes(candidates_, p);
             seems_to_go |= removing;
             if (!exact) {
-                asked.push_back(p);
+                asked_.push_back(p);
             } else if (removing) {
                 goes |= certain;
                 may_go = true;
-                best[b] = std::max(best[b], resemblance(candidates.pairs[p]));
+                best_[document] = std::max(best_[document], resemblance(candidates_.pairs[p]));
             } else {
                 ++failed;
             }
         }
-        round.fate[b] = goes ? removed : open ? undecided : kept;
-        guess[b] = seems_to_go ? removed : kept;
+        fate_[document] = goes ? removed : open ? undecided : kept;
+        guess_[document] = seems_to_go ? removed : kept;
         // By containment another pair may be the better reason whatever its resemblance.
-        const bool all = !seems_to_go || candidates.containment.denominator != 0;
-        if (!all && !may_go) {
-            // The most likely reason is enough; after it has failed twice as many.
-            const size_t few = std::min(failed + 1, asked.size());
-            std::partial_sort(asked.begin(), asked.begin() + static_cast<std::ptrdiff_t>(few),
-                              asked.end(), [&](uint64_t x, uint64_t y) {
-                                  const double p = resemblance(candidates.pairs[x]);
-                                  const double q = resemblance(candidates.pairs[y]);
-                                  return p != q ? p > q : x < y;
-                              });
-            asked.resize(few);
-        }
-        for (const uint64_t p : asked)
-            wanted[p] |= all || !may_go || may_be_best(candidates, p, best[b]);
-        // A document that is equivalent to an earlier one that went, and that comes after this one,
-        // may have this one for its best.
-        if (guess[b] == kept)
-            for (const uint64_t p : earlier.of(b)) {
-                const uint32_t a = candidates.pairs[p].a;
-                if (guess[a] == removed && candidates.last[a] > candidates.place[b])
-                    wanted[p] |= !candidates.exact[p] && (candidates.containment.denominator != 0 ||
-                                                          may_be_best(candidates, p, best[a]));
-            }
+        const bool all = !seems_to_go || by_containment();
+        // The most likely reason is enough; after it has failed twice as many.
+        if (!all && !may_go) keep_best_asked(failed + 1);
+        for (const uint64_t p : asked_)
+            if (all || !may_go || may_be_best(candidates_, p, best_[document])) choice_[p] = wanted;
     }
-    for (uint64_t p = 0; p < wanted.size(); ++p)
-        if (wanted[p]) round.wanted.push_back(p);
-    return round;
-}
+
+    void keep_best_asked(size_t count) {
+        const size_t few = std::min(count, asked_.size());
+        std::partial_sort(asked_.begin(), asked_.begin() + static_cast<std::ptrdiff_t>(few),
+                          asked_.end(), [&](uint64_t x, uint64_t y) {
+                              const double p = resemblance(candidates_.pairs[x]);
+                              const double q = resemblance(candidates_.pairs[y]);
+                              return p != q ? p > q : x < y;
+                          });
+        asked_.resize(few);
+    }
+
+    // A document that is equivalent to an earlier one that went, and that comes after this one, may
+    // have this one for its best.
+    void want_for_equivalents(size_t document) {
+        if (guess_[document] != kept) return;
+        for (const uint64_t p : earlier_.of(document)) {
+            const uint32_t a = candidates_.pairs[p].a;
+            if (candidates_.exact[p] || guess_[a] != removed) continue;
+            if (candidates_.last[a] <= candidates_.place[document]) continue;
+            if (by_containment() || may_be_best(candidates_, p, best_[a])) choice_[p] = wanted;
+        }
+    }
+
+    void note_likely(size_t document) {
+        size_t left = most_likely;
+        for (const uint64_t p : earlier_.of(document)) {
+            if (left == 0) return;
+            if (candidates_.exact[p] || choice_[p] == wanted) continue;
+            if (fate_[candidates_.pairs[p].a] == removed) continue;
+            choice_[p] = likely;
+            --left;
+        }
+    }
+
+    const Candidates& candidates_;
+    ByDocument earlier_;
+    std::vector<uint8_t> fate_;
+    std::vector<uint8_t> guess_;
+    std::vector<double> best_;  // resemblance of exact pairs by which they may go
+    std::vector<Choice> choice_;
+    std::vector<uint64_t> asked_;  // of a document: pairs with such as seem to stay, not exact
+};
+
+}  // namespace
+
+Round decide(const Candidates& candidates) { return Decider(candidates).decide(); }
 
 std::vector<Reason> find_reasons(const Candidates& candidates, std::span<const uint8_t> fate,
                                  std::span<const uint32_t> documents,

@@ -6,7 +6,8 @@
 // document stays, and of a document that goes only those that may be the best reason. So deciding
 // goes in rounds. A round decides what the exact pairs allow and says which further pairs are
 // wanted; it guesses from the estimates what will stay, so that a few rounds are enough, but no
-// guess ever decides who goes.
+// guess ever decides who goes. It also says which pairs may be wanted next: whoever has their
+// documents at hand does well to count them, too.
 #pragma once
 
 #include <cstddef>
@@ -44,6 +45,7 @@ enum class Fate : uint8_t { undecided = 0, kept = 1, removed = 2 };
 struct Round {
     std::vector<uint8_t> fate;     // Fate, a document
     std::vector<uint64_t> wanted;  // pairs to be counted exactly before the next round, ascending
+    std::vector<uint64_t> likely;  // others that may be wanted then, as far as is known, ascending
 };
 
 // While a document is undecided there are pairs wanted; when none is, all is decided, and whatever

@@ -364,6 +364,11 @@ def release_buffer(buffer: object) -> None:
 def in_huge_pages(words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
     """A copy in pages of 2 MiB, where the system has them."""
 
+def is_near_its_peak() -> bool:
+    """
+    Whether this process has much memory, or nearly as much as it had before: if not, what it has freed may as well stay with it for the next phase.
+    """
+
 def give_back_memory() -> None:
     """
     Returns freed memory to the system; for the end of a phase that needed much.
@@ -371,12 +376,12 @@ def give_back_memory() -> None:
 
 def share_freed_memory() -> None:
     """
-    Lets every thread have what another one has freed, before there are threads; for a process that is one's own.
+    Lets every thread have what another one has freed, before there are threads, and keeps all of it until `give_back_memory`; for a process that is one's own.
     """
 
-def greedy_decide(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], exact: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], parts: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], place: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], last: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: tuple[int, int], containment: tuple[int, int], margin: float) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
+def greedy_decide(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], exact: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], parts: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], place: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], last: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: tuple[int, int], containment: tuple[int, int], margin: float) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
     """
-    One round of the dedup rule: the fate of each document (0 undecided, 1 kept, 2 removed), and the pairs that must be counted exactly before the next round.
+    One round of the dedup rule: the fate of each document (0 undecided, 1 kept, 2 removed), the pairs that must be counted exactly before the next round, and others that may be wanted then.
     """
 
 def greedy_reasons(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], exact: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], parts: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], place: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], last: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: tuple[int, int], containment: tuple[int, int], margin: float, fate: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], documents: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)]:

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -169,6 +170,10 @@ class CandidateFinder:
             self._groups[begin:end][self._hubs[begin:end] != _core.NO_HUB] = _IDLE
         self._groups[: self._pinned] = _PINNED
 
+    def idle_kept(self, fate: npt.NDArray[np.uint8]) -> int:
+        """How many idle documents stay."""
+        return int(np.count_nonzero((self._groups == _IDLE) & (fate == _KEPT)))
+
     def reopen(self, candidates: Candidates, fate: npt.NDArray[np.uint8]) -> bool:
         """Opens idle documents that stay, some of them at a time, and adds their pairs; whether
         there were any left."""
@@ -301,11 +306,16 @@ class CandidateFinder:
             return pairs
         of_row = self._pool.level
         level = np.maximum(of_row[self._rows[pairs[:, 0]]], of_row[self._rows[pairs[:, 1]]])
-        floors = np.zeros(max(self._join.levels, default=0) + 1)
-        for each in self._join.levels:
-            floors[each] = self._rule.floor_at(each, self._pool.parameters)
-        least = np.maximum(self._rule.least_at(level, pairs[:, 3]), floors[level])
+        least = np.maximum(self._rule.least_at(level, pairs[:, 3]), self._floors[level])
         return pairs[pairs[:, 2] / pairs[:, 3] >= least]
+
+    @cached_property
+    def _floors(self) -> npt.NDArray[np.float64]:
+        """Of the resemblance, by level."""
+        floors = np.zeros(max(self._join.levels, default=0) + 1)
+        for level in self._join.levels:
+            floors[level] = self._rule.floor_at(level, self._pool.parameters)
+        return floors
 
     def _thinned_out(self, tables: list[PairTable]) -> PairTable:
         """The same pairs, but of each document only the best with pinned ones."""

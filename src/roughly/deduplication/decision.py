@@ -39,7 +39,7 @@ Rows = npt.NDArray[np.int64]
 KINDS = ("identical", "lexical", "shingle", "near", "contained")
 IDENTICAL, LEXICAL, SHINGLE, NEAR, CONTAINED = range(5)
 
-_KEPT, _REMOVED = 1, 2
+_UNDECIDED, _KEPT, _REMOVED = 0, 1, 2
 
 # Pairs that are counted before memory is given back.
 _COUNTED_PAIRS = 1 << 12
@@ -120,7 +120,7 @@ def decide(
     verifier = Verifier(pool, pool.contents, sketcher, threads, text_bytes)
     field = _Field.of(candidates, groups, last, rule, pool.scratch)
     while True:
-        fate, wanted = _core.greedy_decide(*field.columns)
+        fate, wanted, likely = _core.greedy_decide(*field.columns)
         fate = field.spread(fate, len(rows))
         if len(wanted):
             asked = rows[candidates.pairs[wanted, :2]]
@@ -128,12 +128,17 @@ def decide(
                 prepared[asked] = True
                 pool.contents.prepare(pool.scratch.flatnonzero(prepared))
             advance = progress("count", len(wanted), "pairs")
-            _count(candidates, wanted, rows, verifier, pool, advance)
-            field.columns[0][wanted, 2:] = candidates.pairs[wanted, 2:]
-        elif finder.reopen(candidates, fate) or finder.widen(candidates, fate, progress):
+            counted = _count(candidates, wanted, likely, rows, verifier, pool, advance)
+            field.columns[0][counted, 2:] = candidates.pairs[counted, 2:]
+        if len(wanted) and finder.idle_kept(fate) < np.count_nonzero(fate == _UNDECIDED) // 4:
+            continue
+        # What those that stay are to be held against is looked for once, for most of them.
+        if finder.reopen(candidates, fate) or (
+            not len(wanted) and finder.widen(candidates, fate, progress)
+        ):
             del field
             field = _Field.of(candidates, groups, last, rule, pool.scratch)
-        else:
+        elif not len(wanted):
             break
     del finder, verifier
     return _removals(groups, candidates, field, fate, order, identical, pool)
@@ -142,30 +147,38 @@ def decide(
 def _count(
     candidates: Candidates,
     wanted: npt.NDArray[np.uint64],
+    likely: npt.NDArray[np.uint64],
     rows: Rows,
     verifier: Verifier,
     pool: Pool,
     advance: Callable[[int], None],
-) -> None:
-    """Counts the wanted pairs exactly, in place."""
-    a, b = rows[candidates.pairs[wanted, 0]], rows[candidates.pairs[wanted, 1]]
+) -> npt.NDArray[np.uint64]:
+    """Counts the wanted pairs exactly, in place, and those likely ones whose documents are read for
+    them; says which pairs these are."""
+    pairs = np.concatenate((wanted, likely))
+    a, b = rows[candidates.pairs[pairs, 0]], rows[candidates.pairs[pairs, 1]]
     pool.release()  # Texts take its room,
     give_back_memory()  # and that of those before.
     done = 0
 
-    def counted(pairs: int) -> None:
+    def told(count: int) -> None:
         nonlocal done
-        advance(pairs)
-        done += pairs
+        advance(count)
+        done += count
         if done >= _COUNTED_PAIRS:
             done = 0
             give_back_memory()  # Texts of all sizes leave much of it in pieces.
 
-    common, size_a, size_b = verifier.count(a, b, counted, shingles_only=True)
-    candidates.pairs[wanted, 2] = common
-    candidates.pairs[wanted, 3] = size_a + size_b - common
-    candidates.parts[wanted, 0], candidates.parts[wanted, 1] = size_a, size_b
-    candidates.exact[wanted] = 1
+    found = verifier.count(a, b, told, shingles_only=True, along=len(likely))
+    counted = np.ones(len(pairs), dtype=bool)
+    counted[len(wanted) :] = found[1][len(wanted) :] > 0
+    pairs = pairs[counted]
+    common, size_a, size_b = (values[counted] for values in found)
+    candidates.pairs[pairs, 2] = common
+    candidates.pairs[pairs, 3] = size_a + size_b - common
+    candidates.parts[pairs, 0], candidates.parts[pairs, 1] = size_a, size_b
+    candidates.exact[pairs] = 1
+    return pairs
 
 
 def _wanted_rows(

@@ -61,16 +61,18 @@ class Verifier:
         b: Rows,
         advance: Callable[[int], None] = lambda n: None,
         shingles_only: bool = False,
+        along: int = 0,
     ) -> tuple[Counts, Counts, Counts]:
         """Of each pair of rows the shingles of both, of a and of b; with the words of short
-        documents, if they have any, unless only shingles are asked for."""
+        documents, if they have any, unless only shingles are asked for. The last `along` pairs are
+        counted only where that takes no more reading; sizes of 0 tell where it would have."""
         found = tuple(np.zeros(len(a), np.uint32) for _ in range(3))
         workers = min(self._threads, WINDOWS_AT_ONCE)
 
         def count(window: Window) -> None:
             self._count(window, found, self._threads // workers, shingles_only)
 
-        in_windows(self._contents, a, b, self._bytes, count, workers, advance)
+        in_windows(self._contents, a, b, self._bytes, count, workers, advance, along)
         return found[0], found[1], found[2]
 
     def _count(

@@ -35,7 +35,7 @@ _FEW = 16
 class Window(NamedTuple):
     """Some pairs with their documents' text."""
 
-    pairs: npt.NDArray[np.intp]  # numbers of the pairs
+    pairs: npt.NDArray[np.intp]  # numbers of the pairs; those that come along follow the others
     a: Rows  # of each pair its first document, a number in `batches` put together
     b: Rows
     batches: list[pa.RecordBatch]  # content and html
@@ -49,29 +49,77 @@ def in_windows(
     work: Callable[[Window], None],
     workers: int,
     advance: Callable[[int], None],
+    along: int = 0,
 ) -> None:
     """Does the work of all pairs of rows a and b, so many windows at a time: while one is read
-    another is worked on. `size` has the bytes of every row's text, `advance` is told of pairs."""
+    another is worked on. The last `along` pairs only come along: there is no window for them if
+    none of the others has the text of both. `size` has the bytes of every row's text, `advance` is
+    told of pairs."""
     telling = threading.Lock()
+    wanted = len(a) - along
 
     def told(window: Window) -> None:
         work(window)
         window.batches.clear()
         with telling:
-            advance(len(window.pairs))
+            advance(int((window.pairs < wanted).sum()))
 
-    share(_windows(contents, a, b, size), told, workers)
+    share(_windows(contents, a, b, size, wanted), told, workers)
 
 
-def _windows(contents: Texts, a: Rows, b: Rows, size: Sizes) -> Iterator[Window]:
+def _windows(contents: Texts, a: Rows, b: Rows, size: Sizes, wanted: int) -> Iterator[Window]:
     """Each read when it is asked for."""
-    order = np.lexsort((b, a, _groups(a, b, len(size))))
-    for begin, end in stretches(len(order)):
-        yield from _in_order(contents, a, b, size, order[begin:end])
+    groups = _groups(a[:wanted], b[:wanted], len(size))
+    order = np.lexsort((b[:wanted], a[:wanted], groups))
+    followers = _Followers(a, b, groups)
+    for begin, end in stretches(wanted):
+        yield from _in_order(contents, a, b, size, order[begin:end], followers)
+
+
+class _Followers:
+    """The pairs behind the wanted ones whose documents hang together, by group."""
+
+    def __init__(self, a: Rows, b: Rows, groups: npt.NDArray[np.uint32]) -> None:
+        """`groups` has those of the wanted pairs, the first of all."""
+        self._a, self._b, self._groups = a, b, groups
+        wanted = len(groups)
+        known, first = np.unique(np.concatenate((a[:wanted], b[:wanted])), return_index=True)
+        of_known = groups[first % wanted] if wanted else groups
+        pairs = np.arange(wanted, len(a))
+        at = [_places(known, rows[pairs]) for rows in (a, b)]
+        together = (at[0] >= 0) & (at[1] >= 0)
+        together[together] = of_known[at[0][together]] == of_known[at[1][together]]
+        of_pair = of_known[at[0][together]]
+        order = np.argsort(of_pair, kind="stable")
+        self._pairs = pairs[together][order]
+        self._of_pair = of_pair[order]
+
+    def of(self, pairs: npt.NDArray[np.intp], rows: Rows) -> npt.NDArray[np.intp]:
+        """Those with both documents among the rows (ascending) of wanted pairs of consecutive
+        groups."""
+        least, most = self._groups[pairs[0]], self._groups[pairs[-1]]
+        begin = int(np.searchsorted(self._of_pair, least))
+        end = int(np.searchsorted(self._of_pair, most, "right"))
+        some = self._pairs[begin:end]
+        there = (_places(rows, self._a[some]) >= 0) & (_places(rows, self._b[some]) >= 0)
+        return some[there]
+
+
+def _places(rows: Rows, asked: Rows) -> npt.NDArray[np.intp]:
+    """Where each of some rows stands among others (ascending), -1 if nowhere."""
+    if not len(rows):
+        return np.full(len(asked), -1)
+    at = np.minimum(np.searchsorted(rows, asked), len(rows) - 1)
+    return np.where(rows[at] == asked, at, -1)
 
 
 def _in_order(
-    contents: Texts, a: Rows, b: Rows, size: Sizes, order: npt.NDArray[np.intp]
+    contents: Texts,
+    a: Rows,
+    b: Rows,
+    size: Sizes,
+    order: npt.NDArray[np.intp],
+    followers: _Followers,
 ) -> Iterator[Window]:
     """The windows of some pairs, in this order."""
     rows = np.column_stack((a[order], b[order])).ravel()
@@ -83,9 +131,10 @@ def _in_order(
     while begin < len(order):
         end = max(begin + 1, int(np.searchsorted(ends, done + WINDOW_BYTES, "right")))
         pairs = order[begin:end]
-        rows, numbers = np.unique(np.concatenate((a[pairs], b[pairs])), return_inverse=True)
-        batches = list(contents.read(rows))
-        yield Window(pairs, numbers[: len(pairs)], numbers[len(pairs) :], batches)
+        rows = np.unique(np.concatenate((a[pairs], b[pairs])))
+        pairs = np.concatenate((pairs, followers.of(pairs, rows)))
+        numbers = np.searchsorted(rows, a[pairs]), np.searchsorted(rows, b[pairs])
+        yield Window(pairs, *numbers, list(contents.read(rows)))
         begin, done = end, int(ends[end - 1])
 
 
