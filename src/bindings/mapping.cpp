@@ -3,6 +3,7 @@
 // would meet the limit on those.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -120,6 +121,34 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig> mapped(int descriptor, size
     return {data, {size}, owner};
 }
 
+// What a process has in memory.
+struct Resident {
+    size_t all = 0;
+    size_t of_files = 0;  // with libraries
+};
+
+// `descriptor` is of the system's own file about it.
+Resident read_resident(int descriptor) {
+    char text[128] = {};
+    unsigned long long size = 0, all = 0, of_files = 0;
+    const ssize_t got = pread(descriptor, text, sizeof text - 1, 0);
+    if (got <= 0 || std::sscanf(text, "%llu %llu %llu", &size, &all, &of_files) != 3) return {};
+    static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    return {static_cast<size_t>(all) * page, static_cast<size_t>(of_files) * page};
+}
+
+bool is_near_its_peak() {
+    constexpr size_t much = size_t{256} << 20;
+    const int descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return true;
+    const size_t now = read_resident(descriptor).all;
+    close(descriptor);
+    rusage usage{};
+    if (now == 0 || getrusage(RUSAGE_SELF, &usage) != 0) return true;
+    const size_t peak = static_cast<size_t>(usage.ru_maxrss) * 1024;
+    return now >= much || now >= peak - peak / 8;
+}
+
 // While it is there, pages of mapped files leave memory when the process has nearly `bytes` of
 // everything. Systems take such pages back only when they need room, and meanwhile they count. It
 // looks every few milliseconds, more often when there is not much left. It begins a sixteenth
@@ -145,11 +174,6 @@ class ResidentLimit {
     }
 
    private:
-    struct Resident {
-        size_t all = 0;
-        size_t of_files = 0;  // with libraries
-    };
-
     void watch() {
         // Of files: libraries, which cannot go. What there was at first may be more than these.
         size_t least = std::numeric_limits<size_t>::max();
@@ -174,14 +198,7 @@ class ResidentLimit {
         }
     }
 
-    Resident resident() const {
-        char text[128] = {};
-        unsigned long long size = 0, all = 0, of_files = 0;
-        const ssize_t got = pread(descriptor_, text, sizeof text - 1, 0);
-        if (got <= 0 || std::sscanf(text, "%llu %llu %llu", &size, &all, &of_files) != 3) return {};
-        static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-        return {static_cast<size_t>(all) * page, static_cast<size_t>(of_files) * page};
-    }
+    Resident resident() const { return read_resident(descriptor_); }
 
     static constexpr std::chrono::milliseconds seldom{5}, often{1};
 
@@ -332,6 +349,9 @@ void bind_mapping(nb::module_& module) {
         "array of `map_file` or `map_scratch`; nothing is done to any other.");
     module.def("in_huge_pages", in_huge_pages, "words"_a,
                "A copy in pages of 2 MiB, where the system has them.");
+    module.def("is_near_its_peak", is_near_its_peak,
+               "Whether this process has much memory, or nearly as much as it had before: if not, "
+               "what it has freed may as well stay with it for the next phase.");
     module.def(
         "give_back_memory",
         [] {
@@ -346,10 +366,13 @@ void bind_mapping(nb::module_& module) {
         [] {
 #ifdef __GLIBC__
             mallopt(M_ARENA_MAX, 1);
+            // Whatever its size, nothing goes back to the system by itself, only to come again.
+            mallopt(M_MMAP_THRESHOLD, 1 << 30);
+            mallopt(M_TRIM_THRESHOLD, 1 << 30);
 #endif
         },
-        "Lets every thread have what another one has freed, before there are threads; for a "
-        "process that is one's own.");
+        "Lets every thread have what another one has freed, before there are threads, and keeps "
+        "all of it until `give_back_memory`; for a process that is one's own.");
 }
 
 }  // namespace roughly

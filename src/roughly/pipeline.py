@@ -193,10 +193,13 @@ def sketched(
 
 
 def give_back_memory() -> None:
-    """Returns what a phase has freed to the system, which allocators do not do by themselves."""
+    """Returns what a phase has freed to the system, which allocators do not do by themselves;
+    unless the process has little, compared to what it had, and would only ask for it again."""
     import pyarrow as pa
 
     from roughly import _core
 
+    if not _core.is_near_its_peak():
+        return
     pa.default_memory_pool().release_unused()
     _core.give_back_memory()

@@ -160,6 +160,8 @@ def run(arguments: argparse.Namespace) -> int:
     from roughly import _core
 
     _core.share_freed_memory()
+    # Arrow's own allocator gives back what is asked for again in the next moment.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from roughly.cli.progress import Progress
     from roughly.documents.light_arrow import leave_pandas_out
 

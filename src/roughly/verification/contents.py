@@ -29,6 +29,9 @@ Rows = npt.NDArray[np.int64]
 # Text that is read, and shingled, at once: a window's, as it stands in its file.
 _BATCH_BYTES = 3 << 21
 
+# Rows whose places are looked up before those columns are let go: each may touch four pages.
+_LOOKED_UP = 1 << 10
+
 
 class Texts(Protocol):
     """Where the text of documents is read again."""
@@ -49,6 +52,7 @@ class Contents:
     def __init__(self, documents: Documents, segment: Stored, directory: Path) -> None:
         self._documents = documents
         self._columns = Columns(segment)
+        self._looked_up = 0  # rows, since the columns were let go
         self._scratch = Scratch(directory)
         self._path = directory / "contents.arrow"
         self._copied: Rows = np.zeros(0, dtype=np.int64)  # ascending
@@ -121,7 +125,10 @@ class Contents:
             self._columns.numbers(name, rows, scratch)
             for name in ("source", "position", "begin", "end")
         ]
-        self._columns.release()
+        self._looked_up += len(rows)
+        if self._looked_up >= _LOOKED_UP:
+            self._looked_up = 0
+            self._columns.release()
         return Places(*columns)
 
 
