@@ -113,8 +113,7 @@ struct SketchSet {
     // The same for a document that is wanted by itself: in place, or read into `buffer`.
     Elements fetch(size_t document, SketchBuffer& buffer) const {
         if (!reader) return elements(document);
-        return buffer.get(rows[document],
-                          [&](std::vector<uint64_t>& to) { read(document, to); });
+        return buffer.get(rows[document], [&](std::vector<uint64_t>& to) { read(document, to); });
     }
 
     // The same, if there is a reader.
