@@ -35,14 +35,14 @@ def graphs(draw: st.DrawFn) -> tuple[int, list[tuple[int, int, int, int, int]]]:
     graphs(),
     st.sampled_from([Fraction(1, 2), Fraction(7, 10), Fraction(1)]),
     st.none() | st.sampled_from([Fraction(2, 3), Fraction(1)]),
-    st.sampled_from([0.0, 0.25, 1.0]),
+    st.sampled_from([0.0, 1.0, 3.5]),
     st.data(),
 )
 def test_fates_and_reasons(
     graph: tuple[int, list[tuple[int, int, int, int, int]]],
     threshold: Fraction,
     containment: Fraction | None,
-    margin: float,
+    errors: float,
     data: st.DataObject,
 ) -> None:
     count, pairs = graph
@@ -54,7 +54,7 @@ def test_fates_and_reasons(
     limits = (
         (threshold.numerator, threshold.denominator),
         (0, 0) if containment is None else (containment.numerator, containment.denominator),
-        margin,
+        errors,
     )
 
     def reason(new: int, kept: list[int]) -> tuple[int, bool, int] | None:
@@ -88,13 +88,15 @@ def test_fates_and_reasons(
         if expected[-1] == KEPT:
             kept.append(new)
 
-    # At first some pairs are estimates, which say something else, and too little by the margin at
-    # most.
+    # At first some pairs are estimates, which say something else, and too little by so many
+    # standard errors and one element at most.
     exact = np.array([data.draw(st.booleans()) for _ in pairs], np.uint8)
     shown = table.copy()
     for number in np.flatnonzero(exact == 0).tolist():
         common, union = table[number, 2:].tolist()
-        least = max(0, math.ceil(common - margin * union))
+        ratio = max(common / max(union, 1), 0.5)
+        error = errors * math.sqrt(ratio * (1 - ratio) * union) + 1
+        least = max(0, math.ceil(common - error))
         shown[number, 2] = data.draw(st.integers(least, union))
     last = np.full(count, 2 * count, np.uint32)
     for _ in range(len(pairs) + 2):
@@ -133,8 +135,8 @@ def test_columns_that_do_not_belong_together() -> None:
     pairs = np.array([[0, 1, 1, 2]], np.uint32)
     exact, parts = np.ones(1, np.uint8), np.ones((1, 2), np.uint32)
     place, last = np.arange(2, dtype=np.uint32), np.arange(2, dtype=np.uint32)
-    half, none, margin = (1, 2), (0, 0), 0.0
-    fate, wanted, likely = _core.greedy_decide(pairs, exact, parts, place, last, half, none, margin)
+    half, none, errors = (1, 2), (0, 0), 0.0
+    fate, wanted, likely = _core.greedy_decide(pairs, exact, parts, place, last, half, none, errors)
     assert (fate.tolist(), wanted.tolist(), likely.tolist()) == ([KEPT, REMOVED], [], [])
     for wrong in (
         (pairs[:, [1, 0, 2, 3]].copy(), exact, parts, place, last),
@@ -143,10 +145,10 @@ def test_columns_that_do_not_belong_together() -> None:
         (pairs, exact, parts, place, last[:1]),
     ):
         with pytest.raises(ValueError, match="candidates: columns that do not belong together"):
-            _core.greedy_decide(*wrong, half, none, margin)  # type: ignore[call-arg]
+            _core.greedy_decide(*wrong, half, none, errors)  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="candidates: columns"):
-        _core.greedy_decide(pairs, exact, parts[:0], place, last, half, half, margin)
-    columns = (pairs, exact, parts, place, last, half, none, margin)
+        _core.greedy_decide(pairs, exact, parts[:0], place, last, half, half, errors)
+    columns = (pairs, exact, parts, place, last, half, none, errors)
     with pytest.raises(ValueError, match="documents: beyond the last one"):
         _core.greedy_reasons(*columns, fate, np.array([2], np.uint32), place[:1])
     far = _core.greedy_reasons(*columns, fate, np.array([1], np.uint32), np.zeros(1, np.uint32))

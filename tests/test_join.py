@@ -268,6 +268,37 @@ def test_levels_in_any_order(documents: list[str]) -> None:
     assert sorted(found) == sorted(2 * every)
 
 
+@given(
+    corpora(),
+    st.sampled_from(["all", "mod:2", "adaptive:4", "adaptive:20"]),
+    st.sampled_from([Fraction(1, 3), Fraction(3, 5)]),
+    st.sampled_from([Fraction(1, 2), Fraction(7, 10), Fraction(1)]),
+)
+def test_documents_of_like_size(
+    documents: list[str], select: str, floor: Fraction, least: Fraction
+) -> None:
+    batch = Sketcher(w=1, select=select).sketch_batch(documents)
+    rows = np.arange(len(batch), dtype=np.uint32)
+    join = Join(Sketches.of_batch(batch), rows, threads=2, budget=LARGE, least_size=least)
+    sizes = [batch[row].size for row in range(len(batch))]
+    every = [
+        (a, b, *counts)
+        for a, b, *counts in every_pair(batch, "resemblance", floor, rows.tolist())
+        if min(sizes[a], sizes[b]) >= least * max(sizes[a], sizes[b])
+    ]
+    # In both orders: what one level finds out about documents serves coarser ones.
+    for levels in (join.levels, [*reversed(join.levels)]):
+        found = [
+            tuple(row)
+            for level in levels
+            for table in join.pairs("resemblance", floor, level)
+            for row in table.tolist()
+        ]
+        assert sorted(found) == every
+    partners = join.partners("resemblance", floor, rows, np.zeros(len(rows), dtype=bool))
+    assert sorted(map(tuple, partners.tolist())) == every
+
+
 def test_nothing_to_join() -> None:
     for documents in ([], [""], ["", ""], ["a b c"]):
         batch = Sketcher().sketch_batch(documents)

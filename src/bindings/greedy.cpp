@@ -27,7 +27,7 @@ std::span<const T> view(const InputArray<T>& array) {
 Candidates checked(const InputTable<uint32_t, 4>& pairs, const InputArray<uint8_t>& exact,
                    const InputTable<uint32_t, 2>& parts, const InputArray<uint32_t>& place,
                    const InputArray<uint32_t>& last, Ratio threshold, Ratio containment,
-                   double margin) {
+                   double errors) {
     static_assert(sizeof(Pair) == 4 * sizeof(uint32_t) && sizeof(Parts) == 2 * sizeof(uint32_t));
     const Candidates made{
         {reinterpret_cast<const Pair*>(pairs.data()), pairs.shape(0)},
@@ -37,7 +37,7 @@ Candidates checked(const InputTable<uint32_t, 4>& pairs, const InputArray<uint8_
         view(last),
         threshold,
         containment,
-        margin,
+        errors,
     };
     bool right = made.exact.size() == made.pairs.size() && made.last.size() == made.place.size() &&
                  (containment.denominator == 0 || made.parts.size() == made.pairs.size());
@@ -55,10 +55,10 @@ void bind_greedy(nb::module_& module) {
         [](InputTable<uint32_t, 4> pairs, InputArray<uint8_t> exact, InputTable<uint32_t, 2> parts,
            InputArray<uint32_t> place, InputArray<uint32_t> last,
            std::pair<uint64_t, uint64_t> threshold, std::pair<uint64_t, uint64_t> containment,
-           double margin) {
+           double errors) {
             const Candidates candidates =
                 checked(pairs, exact, parts, place, last, {threshold.first, threshold.second},
-                        {containment.first, containment.second}, margin);
+                        {containment.first, containment.second}, errors);
             Round round;
             {
                 nb::gil_scoped_release release;
@@ -68,7 +68,7 @@ void bind_greedy(nb::module_& module) {
                               to_array(std::move(round.likely)));
         },
         "pairs"_a, "exact"_a, "parts"_a, "place"_a, "last"_a, "threshold"_a, "containment"_a,
-        "margin"_a,
+        "errors"_a,
         "One round of the dedup rule: the fate of each document (0 undecided, 1 kept, 2 removed), "
         "the pairs that must be counted exactly before the next round, and others that may be "
         "wanted "
@@ -78,11 +78,11 @@ void bind_greedy(nb::module_& module) {
         [](InputTable<uint32_t, 4> pairs, InputArray<uint8_t> exact, InputTable<uint32_t, 2> parts,
            InputArray<uint32_t> place, InputArray<uint32_t> last,
            std::pair<uint64_t, uint64_t> threshold, std::pair<uint64_t, uint64_t> containment,
-           double margin, InputArray<uint8_t> fate, InputArray<uint32_t> documents,
+           double errors, InputArray<uint8_t> fate, InputArray<uint32_t> documents,
            InputArray<uint32_t> places) {
             const Candidates candidates =
                 checked(pairs, exact, parts, place, last, {threshold.first, threshold.second},
-                        {containment.first, containment.second}, margin);
+                        {containment.first, containment.second}, errors);
             bool right = fate.size() == place.size() && documents.size() == places.size();
             for (size_t i = 0; i < documents.size(); ++i)
                 right = right && documents.data()[i] < place.size();
@@ -95,7 +95,7 @@ void bind_greedy(nb::module_& module) {
             return to_table<uint64_t, 2>(std::move(reasons));
         },
         "pairs"_a, "exact"_a, "parts"_a, "place"_a, "last"_a, "threshold"_a, "containment"_a,
-        "margin"_a, "fate"_a, "documents"_a, "places"_a,
+        "errors"_a, "fate"_a, "documents"_a, "places"_a,
         "Why documents go: for each the pair with the best kept document before its place (2^64 - "
         "1: none), and 1 if it goes by containment only.");
 }

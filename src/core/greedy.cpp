@@ -62,14 +62,18 @@ double resemblance(const Pair& pair) {
     return pair.sampled ? static_cast<double>(pair.common) / pair.sampled : 0;
 }
 
-// Whether a pair that is no exact one may be a better reason than one of resemblance `best`: its
-// estimate is too low by the margin, or by three and a half standard errors if it comes of few
-// elements.
+// By how much an estimate of a resemblance may be too low: so many standard errors, and an element
+// more, for where nearly all are common the error is that of one or two. Below a half it is that of
+// a half, so that what is less by its error never becomes more.
+double error_of(const Candidates& candidates, uint64_t pair, double ratio) {
+    const double sampled = std::max<double>(candidates.pairs[pair].sampled, 1);
+    const double likely = std::clamp(ratio, 0.5, 1.0);
+    return candidates.errors * std::sqrt(likely * (1 - likely) / sampled) + 1 / sampled;
+}
+
+// Whether a pair that is no exact one may be a better reason than one of resemblance `best`.
 bool may_be_best(const Candidates& candidates, uint64_t pair, double best) {
-    constexpr double errors = 3.5, largest = 0.5;  // standard deviation of one element
-    const Pair& own = candidates.pairs[pair];
-    const double error = errors * largest / std::sqrt(std::max<double>(own.sampled, 1));
-    return resemblance(own) + std::max(candidates.margin, error) >= best;
+    return resemblance(candidates.pairs[pair]) + error_of(candidates, pair, best) >= best;
 }
 
 // One round: documents in their order, each by what was found out about the earlier ones.
@@ -107,6 +111,7 @@ class Decider {
         bool goes = false, open = false, may_go = false, seems_to_go = false;
         size_t failed = 0;
         asked_.clear();
+        least_best_ = 0;
         for (const uint64_t p : earlier_.of(document)) {
             const uint32_t a = candidates_.pairs[p].a;
             if (fate_[a] == removed) continue;
@@ -116,6 +121,7 @@ class Decider {
             if (guess_[a] != kept) continue;
             const bool removing = removes(candidates_, p);
             seems_to_go |= removing;
+            if (removing) least_best_ = std::max(least_best_, at_least_by(p));
             if (!exact) {
                 asked_.push_back(p);
             } else if (removing) {
@@ -159,12 +165,21 @@ class Decider {
         }
     }
 
+    // The resemblance that a pair has at least.
+    double at_least_by(uint64_t p) const {
+        const double estimate = resemblance(candidates_.pairs[p]);
+        return candidates_.exact[p] ? estimate : estimate - error_of(candidates_, p, estimate);
+    }
+
+    // Of the document that was looked at last. What cannot be its best reason will not be wanted if
+    // it goes.
     void note_likely(size_t document) {
         size_t left = most_likely;
         for (const uint64_t p : earlier_.of(document)) {
             if (left == 0) return;
             if (candidates_.exact[p] || choice_[p] == wanted) continue;
             if (fate_[candidates_.pairs[p].a] == removed) continue;
+            if (!by_containment() && !may_be_best(candidates_, p, least_best_)) continue;
             choice_[p] = likely;
             --left;
         }
@@ -176,7 +191,9 @@ class Decider {
     std::vector<uint8_t> guess_;
     std::vector<double> best_;  // resemblance of exact pairs by which they may go
     std::vector<Choice> choice_;
-    std::vector<uint64_t> asked_;  // of a document: pairs with such as seem to stay, not exact
+    // of the document that is looked at
+    std::vector<uint64_t> asked_;  // pairs with such as seem to stay, not exact
+    double least_best_ = 0;        // what its best reason has at least, if it seems to go
 };
 
 }  // namespace

@@ -36,8 +36,8 @@ struct Candidates {
     std::span<const uint32_t> last;   // the place of the last document that is equivalent to it
     Ratio threshold;
     Ratio containment;  // denominator 0: containment does not count
-    double margin;      // no estimate of many elements is lower by more: what cannot be the best is
-                        // not counted
+    double errors;      // standard errors by which an estimate may be too low: what cannot be the
+                        // best by that is not counted
 };
 
 enum class Fate : uint8_t { undecided = 0, kept = 1, removed = 2 };
@@ -49,7 +49,7 @@ struct Round {
 };
 
 // While a document is undecided there are pairs wanted; when none is, all is decided, and whatever
-// `find_reasons` looks at is exact. Without an estimate that is lower by more than the margin it
+// `find_reasons` looks at is exact. Without an estimate that is lower by more than its error it
 // finds the best; with one it may find a reason that is not quite the best.
 Round decide(const Candidates& candidates);
 

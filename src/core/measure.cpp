@@ -64,19 +64,22 @@ Elements at_level_in_place(const SketchSet& sketches, size_t document, uint8_t l
     return sketches.level_of(document) == level ? all : reduced(all, level, place);
 }
 
-void measure(const SketchSet& sketches, Measure measure, Elements a, Elements b, size_t common,
-             Pair& pair) {
-    size_t sampled = measure == Measure::contained ? b.size() : std::min(a.size(), b.size());
-    if (measure == Measure::resemblance) {
-        sampled = a.size() + b.size() - common;
-        const uint32_t larger = std::max(sketches.size_of(pair.a), sketches.size_of(pair.b));
-        if (sketches.smallest && sampled > sketches.smallest && larger > sketches.smallest) {
-            common = count_common_among_smallest(a, b, sketches.smallest);
-            sampled = sketches.smallest;
-        }
-    }
+void measure(Measure measure, size_t n, size_t m, size_t common, Pair& pair) {
+    size_t sampled = measure == Measure::contained ? m : std::min(n, m);
+    if (measure == Measure::resemblance) sampled = n + m - common;
     pair.common = static_cast<uint32_t>(common);
     pair.sampled = static_cast<uint32_t>(sampled);
+}
+
+void measure(const SketchSet& sketches, Measure measure, Elements a, Elements b, size_t common,
+             Pair& pair) {
+    roughly::measure(measure, a.size(), b.size(), common, pair);
+    if (!sketches.smallest || measure != Measure::resemblance) return;
+    const uint32_t larger = std::max(sketches.size_of(pair.a), sketches.size_of(pair.b));
+    if (pair.sampled > sketches.smallest && larger > sketches.smallest) {
+        pair.common = static_cast<uint32_t>(count_common_among_smallest(a, b, sketches.smallest));
+        pair.sampled = static_cast<uint32_t>(sketches.smallest);
+    }
 }
 
 void measure(const SketchSet& sketches, Measure measure, size_t threads, std::span<Pair> pairs) {

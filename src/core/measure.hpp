@@ -34,8 +34,11 @@ Elements at_one_level(const SketchSet& sketches, size_t document, uint8_t level,
 Elements at_level_in_place(const SketchSet& sketches, size_t document, uint8_t level,
                            std::vector<uint64_t>& place);
 
-// common and sampled of a pair whose elements at their common level are given, and `common`, how
-// many both have.
+// common and sampled of a pair of which a has n elements at their common level, b has m, and both
+// have `common`; not for min:K sketches, of which more has to be known.
+void measure(Measure measure, size_t n, size_t m, size_t common, Pair& pair);
+
+// The same for all sketches, whose elements at that level are given.
 void measure(const SketchSet& sketches, Measure measure, Elements a, Elements b, size_t common,
              Pair& pair);
 

@@ -107,6 +107,7 @@ class Comparer {
             const size_t common = std::exchange(common_[number], 0);
             const uint32_t other = documents_[number];
             if (other == document || (among && other < document)) continue;
+            if (!sketches_.comparable(document, other)) continue;
             const uint8_t level = std::max(sketches_.level_of(document), sketches_.level_of(other));
             const size_t n = own.at(level), m = counts_[number].at(level);
             if (common < rule_.needed(std::min(n, m), std::max(n, m))) continue;
@@ -114,9 +115,13 @@ class Comparer {
             const bool smaller = n < m || (n == m && document > other);
             if (!rule_.enough(sketches_, smaller ? document : other, std::min(n, m))) continue;
             Pair pair{std::min(document, other), std::max(document, other), 0, 0};
-            const Elements mine = at_level(sketches_, document, level, own_);
-            const Elements others = at_level(sketches_, other, level, other_);
-            measure(sketches_, rule_.measure, mine, others, common, pair);
+            if (sketches_.smallest) {
+                const Elements mine = at_level(sketches_, document, level, own_);
+                const Elements others = at_level(sketches_, other, level, other_);
+                measure(sketches_, rule_.measure, mine, others, common, pair);
+            } else {
+                measure(rule_.measure, n, m, common, pair);
+            }
             if (reaches(pair, rule_.floor)) out.push_back(pair);
         }
     }

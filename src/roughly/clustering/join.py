@@ -48,6 +48,8 @@ _PROBE_DOCUMENTS = 1 << 12
 
 # More than any document has.
 ALL_PAIRS = 1 << 32
+# Documents of all sizes are compared.
+NO_LEAST = Fraction(0)
 
 
 class MassRule(NamedTuple):
@@ -90,7 +92,8 @@ class Join:
     `sparing` counts frequencies with a quarter of the counters: what is joined first is chosen a
     little less well, and the pairs are the same.
     With `attributes` of all rows of the sketches only comparable documents are pairs, or have each
-    other for a hub; with a `category` of each row, those of one."""
+    other for a hub; with a `category` of each row those of one, and with a `least_size` those of
+    which the smaller has at least that share of the larger one's distinct shingles."""
 
     def __init__(
         self,
@@ -104,15 +107,17 @@ class Join:
         least_contained: int = 0,
         sparing: bool = False,
         category: npt.NDArray[np.uint64] | None = None,
+        least_size: Fraction = NO_LEAST,
         attributes: Attributes | None = None,
     ) -> None:
         self._given_rows = rows
         self._attributes = attributes
+        self._least_size = least_size
         condition: _Condition | None = None
         if attributes is not None:
             condition = attributes.plain()
-        elif category is not None:
-            condition = (category, None, 0, (0, 1))
+        elif category is not None or least_size:
+            condition = (category, None, 0, _ratio(least_size))
         if _are_few(sketches, rows, budget):
             # By themselves: in place they would have a page of a file each.
             if condition is not None:
@@ -131,9 +136,10 @@ class Join:
         self._set = sketches.taking_part(rows, budget.resident, self._arrays)
         if condition is not None:
             self._set.use_condition(*condition)
-        self._step = sketches.documents_in(budget.resident // 16)
+        self._step = sketches.documents_in(budget.resident // 8)
         self._join_step = self._step if self._set.reads_files else _PROBE_DOCUMENTS
-        # No fewer elements than each document has at this level and coarser ones.
+        # No fewer elements than each document has at this level and coarser ones; 0 where it has no
+        # partner there.
         self._bounds: Rows = np.zeros(0, np.uint32)
         self._bounds_level = 0
         self.disk_bytes = 0
@@ -261,6 +267,8 @@ class Join:
             advance(2 * documents)
             return
         self._bounds_level = level
+        if self._least_size and visited:
+            self._leave_out_small(level)
         give_back_memory()  # that of the level before
         counts = self._arrays.zeros(documents, np.uint32)
         groups = self.groups_of(hubs) if not len(groups) else groups
@@ -363,6 +371,18 @@ class Join:
                 least = int(counts.min())
                 smallest = least if smallest is None else min(smallest, least)
         return smallest, visited
+
+    def _leave_out_small(self, level: int) -> None:
+        """Visitors that are too small for every native of a level: those of coarser levels are
+        larger still."""
+        native, sizes = [], self._sketches.size
+        for begin, end in stretches(len(self)):
+            rows = self._rows[begin:end]
+            own = sizes[rows[self._sketches.level[rows] == level]]
+            native.append(int(own.min()) if len(own) else np.iinfo(np.uint32).max)
+        least = -(-min(native) * self._least_size.numerator // self._least_size.denominator)
+        for begin, end in stretches(len(self)):
+            self._bounds[begin:end][sizes[self._rows[begin:end]] < least] = 0
 
     def _count_frequencies(self) -> None:
         self._frequency_bytes = sum(len(values) for values, _ in self._sketches.chunks)

@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roughly import _core
-from roughly.clustering.join import Budget, Join, Leaders, MassRule, Measure
+from roughly.clustering.join import NO_LEAST, Budget, Join, Leaders, MassRule, Measure
 from roughly.clustering.sketches import RESIDENT_BYTES, PairTable
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.errors import ParameterError
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 Rows = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int64]
 Rows32 = npt.NDArray[np.uint32]
+Levels = npt.NDArray[np.integer[Any]]
 
 # A hub spares pairs of documents that go, so a few heads are enough: whoever finds no hub among
 # them has some pairs more, which cost less than to look at further heads.
@@ -140,7 +141,15 @@ class CandidateFinder:
             scratch=scratch,
             sparing=True,
             category=attributes.category,
+            least_size=self._least_size,
         )
+
+    @property
+    def _least_size(self) -> Fraction:
+        """The share of the larger document's shingles that the smaller one must have: where
+        complete sets decide, fewer cannot reach the threshold."""
+        by_sets = not self._estimate and self._pool.parameters.bits == 64
+        return self._rule.threshold if by_sets and self._rule.containment is None else NO_LEAST
 
     def find(self, progress: Progress = no_progress) -> Candidates:
         """All pairs but those of two idle documents, and all but the best with pinned ones."""
@@ -181,12 +190,15 @@ class CandidateFinder:
         chosen = self._first_of_hubs(np.flatnonzero(idle & (fate == _KEPT)))
         if not len(chosen):
             return False
-        self._opened *= 4
+        self._opened *= 8
         give_back_memory()  # that of the texts that were counted
         least = [self._floor_at("resemblance", level) for level in self._join.levels]
         # Pairs with open ones are there already.
         pairs = self._join.partners("resemblance", min(least), chosen, idle)
-        pairs = self._likely(self._comparable(pairs))
+        pairs = self._comparable(pairs)
+        of_row = self._pool.level
+        level = np.maximum(of_row[self._rows[pairs[:, 0]]], of_row[self._rows[pairs[:, 1]]])
+        pairs = self._likely(pairs, level)
         if self._containment_floor is not None:
             floor = self._containment_floor
             more = self._comparable(self._join.partners("containment", floor, chosen, idle))
@@ -235,7 +247,7 @@ class CandidateFinder:
             for table in self._pairs_at(measure, floor, level, advance, only is None):
                 table = self._comparable(table)
                 if measure == "resemblance":
-                    table = self._likely(table)
+                    table = self._likely(table, np.array([level]))
                 if only is not None:
                     table = table[(table[:, 0] < self._pinned) & only[table[:, 1]]]
                 elif self._pinned:
@@ -298,14 +310,12 @@ class CandidateFinder:
         hubs[members[order]] = first[np.cumsum(starts) - 1]
         hubs[first] = _core.NO_HUB
 
-    def _likely(self, pairs: PairTable) -> PairTable:
+    def _likely(self, pairs: PairTable, level: Levels) -> PairTable:
         """Without those that hardly reach the threshold, by their resemblance and the number of
         elements it is estimated from, and those below the floor of their level: the same pairs
-        whoever has found them."""
+        whoever has found them. `level` is that at which each meets, or all do."""
         if self._estimate or self._pool.parameters.selection[0] != "adaptive":
             return pairs
-        of_row = self._pool.level
-        level = np.maximum(of_row[self._rows[pairs[:, 0]]], of_row[self._rows[pairs[:, 1]]])
         least = np.maximum(self._rule.least_at(level, pairs[:, 3]), self._floors[level])
         return pairs[pairs[:, 2] / pairs[:, 3] >= least]
 

@@ -22,6 +22,7 @@ from roughly.clustering.sketching import Progress, no_progress
 from roughly.deduplication.against import taking_part
 from roughly.deduplication.candidates import CandidateFinder, Candidates
 from roughly.deduplication.equivalence import Groups, confirm, find_groups
+from roughly.deduplication.rule import ERRORS
 from roughly.pipeline import give_back_memory
 from roughly.storage.scratch import Scratch, stretches
 from roughly.verification.exact import Verifier
@@ -44,7 +45,7 @@ _UNDECIDED, _KEPT, _REMOVED = 0, 1, 2
 # Pairs that are counted before memory is given back.
 _COUNTED_PAIRS = 1 << 12
 
-# pairs, exact, parts, place, last, threshold, containment, margin: as the core's kernel takes them
+# pairs, exact, parts, place, last, threshold, containment, errors: as the core's kernel takes them
 _Columns = tuple[
     npt.NDArray[np.uint32],
     npt.NDArray[np.uint8],
@@ -228,7 +229,7 @@ class _Field:
         threshold = rule.threshold.numerator, rule.threshold.denominator
         place = groups.representatives[documents].astype(np.uint32)
         known = pairs, candidates.exact, candidates.parts
-        return cls(documents, (*known, place, last[documents], threshold, containment, rule.margin))
+        return cls(documents, (*known, place, last[documents], threshold, containment, ERRORS))
 
     def spread(self, fate: npt.NDArray[np.uint8], documents: int) -> npt.NDArray[np.uint8]:
         """What becomes of all documents."""

@@ -35,7 +35,7 @@ THRESHOLD = 0.7
 # A pair is looked at if its estimate lies no more than this below the threshold,
 _BELOW = Fraction(1, 10)
 # or so many standard errors, where sketches say enough of them: one estimate in 4,000 is lower.
-_ERRORS = 3.5
+ERRORS = 3.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +55,13 @@ class Rule:
         containment = None if self.containment is None else _lower(self.containment)
         return _lower(self.threshold), containment
 
-    @property
-    def margin(self) -> float:
-        """By how much an estimate may be too low."""
-        return float(_BELOW)
-
     def least_at(self, level: Levels, sampled: Counts) -> npt.NDArray[np.float64]:
         """The resemblance from which on pairs of adaptive sketches that meet at some levels are
         looked at, by how many elements it is estimated from: a sample without replacement of one
         in 2^level."""
         ratio = float(self.threshold)
         variance = ratio * (1 - ratio) * (1 - 0.5 ** level.astype(float)) / np.maximum(sampled, 1)
-        least: npt.NDArray[np.float64] = ratio - _ERRORS * np.sqrt(variance)
+        least: npt.NDArray[np.float64] = ratio - ERRORS * np.sqrt(variance)
         return least
 
     def floor_at(self, level: int, parameters: Parameters) -> Fraction:
