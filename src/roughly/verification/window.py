@@ -41,6 +41,15 @@ class Window(NamedTuple):
     batches: list[pa.RecordBatch]  # content and html
 
 
+class _Plan(NamedTuple):
+    """A window that nobody has read yet."""
+
+    pairs: npt.NDArray[np.intp]
+    a: Rows
+    b: Rows
+    rows: Rows  # of its documents, ascending
+
+
 def in_windows(
     contents: Texts,
     a: Rows,
@@ -51,29 +60,29 @@ def in_windows(
     advance: Callable[[int], None],
     along: int = 0,
 ) -> None:
-    """Does the work of all pairs of rows a and b, so many windows at a time: while one is read
-    another is worked on. The last `along` pairs only come along: there is no window for them if
+    """Does the work of all pairs of rows a and b, so many windows at a time: whoever works on one
+    reads it, too. The last `along` pairs only come along: there is no window for them if
     none of the others has the text of both. `size` has the bytes of every row's text, `advance` is
     told of pairs."""
     telling = threading.Lock()
     wanted = len(a) - along
 
-    def told(window: Window) -> None:
+    def told(plan: _Plan) -> None:
+        window = Window(plan.pairs, plan.a, plan.b, list(contents.read(plan.rows)))
         work(window)
         window.batches.clear()
         with telling:
             advance(int((window.pairs < wanted).sum()))
 
-    share(_windows(contents, a, b, size, wanted), told, workers)
+    share(_windows(a, b, size, wanted), told, workers)
 
 
-def _windows(contents: Texts, a: Rows, b: Rows, size: Sizes, wanted: int) -> Iterator[Window]:
-    """Each read when it is asked for."""
+def _windows(a: Rows, b: Rows, size: Sizes, wanted: int) -> Iterator[_Plan]:
     groups = _groups(a[:wanted], b[:wanted], len(size))
     order = np.lexsort((b[:wanted], a[:wanted], groups))
     followers = _Followers(a, b, groups)
     for begin, end in stretches(wanted):
-        yield from _in_order(contents, a, b, size, order[begin:end], followers)
+        yield from _in_order(a, b, size, order[begin:end], followers)
 
 
 class _Followers:
@@ -114,13 +123,8 @@ def _places(rows: Rows, asked: Rows) -> npt.NDArray[np.intp]:
 
 
 def _in_order(
-    contents: Texts,
-    a: Rows,
-    b: Rows,
-    size: Sizes,
-    order: npt.NDArray[np.intp],
-    followers: _Followers,
-) -> Iterator[Window]:
+    a: Rows, b: Rows, size: Sizes, order: npt.NDArray[np.intp], followers: _Followers
+) -> Iterator[_Plan]:
     """The windows of some pairs, in this order."""
     rows = np.column_stack((a[order], b[order])).ravel()
     fresh = np.zeros(len(rows), np.int64)  # bytes of a document where it comes first
@@ -134,7 +138,7 @@ def _in_order(
         rows = np.unique(np.concatenate((a[pairs], b[pairs])))
         pairs = np.concatenate((pairs, followers.of(pairs, rows)))
         numbers = np.searchsorted(rows, a[pairs]), np.searchsorted(rows, b[pairs])
-        yield Window(pairs, *numbers, list(contents.read(rows)))
+        yield _Plan(pairs, *numbers, rows)
         begin, done = end, int(ends[end - 1])
 
 
