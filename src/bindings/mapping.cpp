@@ -354,8 +354,7 @@ void bind_mapping(nb::module_& module) {
         [](int file, int64_t size) {
 #ifdef __linux__
             // The C library's posix_fallocate writes to every block where the system cannot do it.
-            if (size > 0)
-                (void)fallocate(file, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size));
+            if (size > 0) (void)fallocate(file, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size));
 #endif
         },
         nb::call_guard<nb::gil_scoped_release>(), "file"_a, "size"_a,
