@@ -82,11 +82,13 @@ $(EDITABLE)/.spark: $(EDITABLE)/.installed
 	@$(BIN)/python $(PIP) install --group spark
 	@touch $@
 
-# CMAKE_INSTALL_ALWAYS: otherwise two builds within one second count as the same file.
+# CMAKE_INSTALL_ALWAYS: otherwise two builds within one second count as the same file. compileall:
+# Python may have been told to write no bytecode, and then would compile the package at every start.
 .PHONY: build
 build: $(EDITABLE)/.installed ## the C++ core, compiled and installed into .venv
 	@$(BIN)/cmake --build $(EDITABLE) -- --quiet
 	@CMAKE_INSTALL_ALWAYS=1 $(BIN)/cmake --install $(EDITABLE) --prefix "$(PLATLIB)" > /dev/null
+	@$(BIN)/python -m compileall -q src/roughly
 
 # --- run and check ---------------------------------------------------------------------------------
 

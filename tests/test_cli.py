@@ -1,5 +1,6 @@
 """The command line as a user meets it: in a process of its own, with real files."""
 
+import gc
 import json
 import os
 import re
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from roughly.cli.loading import loading
 from roughly.cli.main import main, make_parser
 from tests.optional import FULL
 
@@ -450,3 +452,36 @@ def test_interruption_is_quiet(folder: Path) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"")
+
+
+def test_loading_looks_for_no_cycles() -> None:
+    """And they are looked for again afterwards, unless somebody had said not to."""
+    assert gc.isenabled()
+    with pytest.raises(ImportError), loading():
+        assert not gc.isenabled()
+        raise ImportError
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with loading():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_a_command_ends_without_a_last_look_for_cycles() -> None:
+    """Finalizers that Python runs at the end run all the same."""
+    code = (
+        "import gc, sys, weakref\n"
+        "from roughly.cli.main import main\n"
+        "class Kept: pass\n"
+        "kept = Kept()\n"
+        "weakref.finalize(kept, print, 'finalized')\n"
+        "gc.callbacks.append(lambda phase, told: print('looked', gc.get_freeze_count() > 0))\n"
+        "gc.disable()\n"
+        "sys.exit(main(['compare', 'none', 'none']))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert ended.stdout in ("finalized\n", "finalized\nlooked True\nlooked True\n")

@@ -349,6 +349,18 @@ void bind_mapping(nb::module_& module) {
         "array of `map_file` or `map_scratch`; nothing is done to any other.");
     module.def("in_huge_pages", in_huge_pages, "words"_a,
                "A copy in pages of 2 MiB, where the system has them.");
+    module.def(
+        "allocate",
+        [](int file, int64_t size) {
+#ifdef __linux__
+            // The C library's posix_fallocate writes to every block where the system cannot do it.
+            if (size > 0) (void)fallocate(file, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size));
+#endif
+        },
+        nb::call_guard<nb::gil_scoped_release>(), "file"_a, "size"_a,
+        "Gets a file, by its descriptor, room for so many bytes before they are written: that is "
+        "less work than room for each write. Its size stays; where there is no room nothing is "
+        "said, and the writing fails.");
     module.def("is_near_its_peak", is_near_its_peak,
                "Whether this process has much memory, or nearly as much as it had before: if not, "
                "what it has freed may as well stay with it for the next phase.");

@@ -364,6 +364,11 @@ def release_buffer(buffer: object) -> None:
 def in_huge_pages(words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
     """A copy in pages of 2 MiB, where the system has them."""
 
+def allocate(file: int, size: int) -> None:
+    """
+    Gets a file, by its descriptor, room for so many bytes before they are written: that is less work than room for each write. Its size stays; where there is no room nothing is said, and the writing fails.
+    """
+
 def is_near_its_peak() -> bool:
     """
     Whether this process has much memory, or nearly as much as it had before: if not, what it has freed may as well stay with it for the next phase.

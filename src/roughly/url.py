@@ -143,6 +143,8 @@ def host_of(ids: pa.Array) -> pa.Array:
     import pyarrow.compute as pc
 
     ids = ids.cast(pa.string())
+    if not pc.any(pc.match_substring(ids, "://")).as_py():
+        return pa.nulls(len(ids), pa.string())
     servers = pc.extract_regex(ids, _SERVER).field("server").dictionary_encode()
     hosts = [_host_of_server(server) for server in servers.dictionary.to_pylist()]
     found = pa.DictionaryArray.from_arrays(servers.indices, pa.array(hosts, pa.string()))

@@ -162,16 +162,19 @@ def run(arguments: argparse.Namespace) -> int:
     _core.share_freed_memory()
     # Arrow's own allocator gives back what is asked for again in the next moment.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    from roughly.cli.progress import Progress
-    from roughly.documents.light_arrow import leave_pandas_out
+    from roughly.cli.loading import loading
 
-    leave_pandas_out()
-    from roughly.clustering.workplace import disk_bytes
-    from roughly.deduplication.against import leave_out
-    from roughly.deduplication.output import plan_output
-    from roughly.deduplication.run import deduplicate
-    from roughly.parameters import memory_or_half, threads_or_all
-    from roughly.storage.lock import WriterLock
+    with loading():
+        from roughly.cli.progress import Progress
+        from roughly.documents.light_arrow import leave_pandas_out
+
+        leave_pandas_out()
+        from roughly.clustering.workplace import disk_bytes
+        from roughly.deduplication.against import leave_out
+        from roughly.deduplication.output import plan_output
+        from roughly.deduplication.run import deduplicate
+        from roughly.parameters import memory_or_half, threads_or_all
+        from roughly.storage.lock import WriterLock
 
     rule, sketcher, against = rule_of(arguments)
     threads, memory_bytes = threads_or_all(arguments.threads), memory_or_half(arguments.memory)

@@ -8,6 +8,8 @@ import what is heavy inside `run`: `roughly --help` must stay quick.
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import os
 import sys
 from collections import deque
@@ -137,6 +139,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    atexit.register(_leave_memory)
     status = ERROR
     try:
         done = _run(argv)
@@ -178,6 +181,13 @@ def _run(argv: Sequence[str] | None) -> int:
         raise ParameterError(f"ROUGHLY_SIMD: {error}", hint="unset it: the best is taken") from None
     status: int = arguments.run(arguments)
     return status
+
+
+def _leave_memory() -> None:
+    """Keeps Python from looking for cycles among all that there is when it ends: the system takes
+    memory back as it is."""
+    gc.disable()
+    gc.freeze()
 
 
 def _settle(stream: TextIO) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
@@ -134,6 +133,8 @@ def write_file(path: str, text: str, force: bool) -> None:
 
 
 def _replace(path: str, text: str) -> None:
+    import secrets
+
     part = os.path.join(os.path.dirname(path), f".roughly-{secrets.token_hex(8)}.part")
     try:
         with open(part, "x", encoding="utf-8", newline="\n") as file:

@@ -3,17 +3,24 @@
 Bytes are copied in large pieces, not record by record. A file that loses nothing and keeps its
 compression is copied as it is. What could not be decompressed is not there to be copied: the
 reading has counted and named it, and what comes before and after it stays apart.
+
+Plain bytes go into a file of one's own in blocks, by several threads: the system lets one of them
+write to a file at a time, and the others read meanwhile.
 """
 
 from __future__ import annotations
 
 import os
+import queue
 import shutil
 from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
+from roughly import _core
 from roughly.deduplication.record_member import Compressor, RecordMembers
-from roughly.pipeline import read_ahead
+from roughly.documents.file import reason
+from roughly.documents.selection import changed
+from roughly.pipeline import read_ahead, share
 
 if TYPE_CHECKING:
     from roughly.deduplication.removed_range import RemovedRanges
@@ -21,6 +28,11 @@ if TYPE_CHECKING:
 
 # Some kernels take three times as long for the bytes of larger writes.
 _BLOCK_BYTES = 1 << 19
+# Blocks of files that have their room beforehand, for which that does not hold; a thread's own
+# cache holds one.
+_PLAIN_BLOCK_BYTES = 1 << 20
+# Threads that copy: while one writes, a second has the time to read.
+_COPYING = 2
 # Held back of web archives, until it is known that their members are good: 8 MiB.
 _HELD_BLOCKS = 16
 # As many pieces as the system takes in one call.
@@ -28,6 +40,9 @@ _PIECES = 1024
 # ISA-L's middle level: about as small as gzip -3 at many times its speed.
 _GZIP_LEVEL = 2
 _ZSTD_LEVEL = 3
+
+
+Advance = Callable[[int], None]
 
 
 class _Sink(Protocol):
@@ -46,18 +61,27 @@ def copy_kept(
     file: IO[bytes],
     compression: str,
     threads: int,
-    advance: Callable[[int], None] = lambda n: None,
+    advance: Advance = lambda n: None,
+    own: bool = False,
 ) -> None:
-    """Writes the bytes of a source that are not removed; `advance` is told of bytes of its file."""
+    """Writes the bytes of a source that are not removed; `advance` is told of bytes of its file.
+    `own` says that `file` is new and nobody else writes to it, so that its parts may come in any
+    order."""
     assert source.path is not None
-    if not len(removed) and compression == source.compression:
+    as_it_is = not len(removed) and compression == source.compression
+    if own and (as_it_is or not (compression or source.compression)):
+        try:
+            return _copy_plain(source, removed, file, advance)
+        except _CannotReadOn:
+            file.truncate(0)  # what is before that place is copied in order
+    if as_it_is:
         with open(source.path, "rb", buffering=0) as whole:
             file.flush()
             shutil.copyfileobj(whole, file, _BLOCK_BYTES)
         advance(source.size_bytes)
         return
     sink = _sink(source, file, compression, threads)
-    last_byte, told = b"", 0
+    last_byte, told, end = b"", 0, 0
     for at, data, read in read_ahead(_blocks(source)):
         advance(read - told)
         told = read
@@ -67,11 +91,83 @@ def copy_kept(
             sink.damage()
             continue
         view = memoryview(data)
-        pieces = [view[b - at : e - at] for b, e in removed.kept(at, at + len(view))]
+        end = at + len(view)
+        pieces = [view[b - at : e - at] for b, e in removed.kept(at, end)]
         if pieces:
             sink.add(pieces)
             last_byte = bytes(pieces[-1][-1:])
+    if len(removed) and end < removed.end[-1]:
+        raise changed(source)
     sink.end()
+
+
+class _CannotReadOn(Exception):
+    """The system does not give some of a source's bytes."""
+
+
+def _copy_plain(source: Source, removed: RemovedRanges, file: IO[bytes], advance: Advance) -> None:
+    """A file's own bytes without those removed, into a new file."""
+    assert source.path is not None
+    buffers: queue.SimpleQueue[memoryview] = queue.SimpleQueue()
+    with open(source.path, "rb", buffering=0) as whole:
+        size = os.fstat(whole.fileno()).st_size
+        if not size:
+            raise _CannotReadOn  # or one of those files of the system that have no size
+        if len(removed) and size < removed.end[-1]:
+            raise changed(source)
+        _core.allocate(file.fileno(), size - removed.size)
+
+        def copy(block: tuple[int, list[tuple[int, int]], int]) -> None:
+            length, kept, to = block
+            if kept:
+                begin, end = kept[0][0], kept[-1][1]
+                buffer = buffers.get()
+                view = buffer[: end - begin]
+                if not _read_at(whole.fileno(), view, begin):
+                    raise changed(source)
+                _write_at(file.fileno(), [view[b - begin : e - begin] for b, e in kept], to)
+                buffers.put(buffer)
+            advance(length)
+
+        def blocks() -> Iterator[tuple[int, list[tuple[int, int]], int]]:
+            """How long each is, what is kept of it, and where that goes to."""
+            to = 0
+            for begin in range(0, size, _PLAIN_BLOCK_BYTES):
+                end = min(begin + _PLAIN_BLOCK_BYTES, size)
+                kept = list(removed.kept(begin, end))
+                yield end - begin, kept, to
+                to += sum(e - b for b, e in kept)
+
+        workers = min(_COPYING, -(-size // _PLAIN_BLOCK_BYTES))
+        for _ in range(workers):
+            buffers.put(memoryview(bytearray(min(_PLAIN_BLOCK_BYTES, size))))
+        share(blocks(), copy, workers)
+
+
+def _read_at(file: int, view: memoryview, at: int) -> bool:
+    """Fills the view; False where the file ends before."""
+    try:
+        while len(view):
+            count = os.preadv(file, [view], at)
+            if not count:
+                return False
+            view, at = view[count:], at + count
+    except OSError as error:
+        raise _CannotReadOn(reason(error)) from error
+    return True
+
+
+def _write_at(file: int, pieces: list[memoryview], at: int) -> None:
+    for begin in range(0, len(pieces), _PIECES):
+        some = pieces[begin : begin + _PIECES]
+        while some:
+            written = os.pwritev(file, some, at)
+            at += written
+            # Mostly all: less if there was a signal, or if the disk is about to be full.
+            while some and written >= len(some[0]):
+                written -= len(some.pop(0))
+            if some:
+                some[0] = some[0][written:]
 
 
 def _blocks(source: Source) -> Iterator[tuple[int, bytes | None, int]]:

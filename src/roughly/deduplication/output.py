@@ -212,7 +212,7 @@ def write_output(
                 opened.enter_context(writing(output.path))
                 file = opened.enter_context(open(output.path, "wb"))
             file.flush()
-            _copy(sources[0], ranges[0], file, sources[0].compression, advance)
+            _copy(sources[0], ranges[0], file, sources[0].compression, advance, own=False)
             file.flush()
         return
     part, removals_part = temporary(output.real), temporary(output.removals)
@@ -296,7 +296,9 @@ def _copy(
     file: IO[bytes],
     compression: str,
     advance: Advance,
+    own: bool = True,
 ) -> None:
+    """`own` files are new, and none but this writes to them."""
     if source.format == "parquet" and len(removed):
         from roughly.deduplication.table_output import copy_parquet
 
@@ -308,9 +310,9 @@ def _copy(
         copy_arrow(source, removed, file, compression)
         advance(source.size_bytes)
     elif source.format == "parquet":
-        copy_kept(source, removed, file, source.compression, 1, advance)
+        copy_kept(source, removed, file, source.compression, 1, advance, own)
     else:
-        copy_kept(source, removed, file, compression, threads_or_all(None), advance)
+        copy_kept(source, removed, file, compression, threads_or_all(None), advance, own)
 
 
 def _ranges(

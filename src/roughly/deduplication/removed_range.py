@@ -26,6 +26,12 @@ class RemovedRanges:
     def __len__(self) -> int:
         return len(self.begin)
 
+    @property
+    def size(self) -> int:
+        """How much goes."""
+        parts = stretches(len(self))
+        return sum(int((self.end[a:b] - self.begin[a:b]).sum()) for a, b in parts)
+
     def kept(self, begin: int, end: int) -> Iterator[tuple[int, int]]:
         """What is left from `begin` to `end`."""
         first = int(np.searchsorted(self.end, begin, "right"))

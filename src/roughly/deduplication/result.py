@@ -217,16 +217,21 @@ class Deduplicated:
         from roughly.deduplication.output import write_output
 
         give_back_memory()  # what the decisions took
-        lines = removal_lines(self._removals, self._columns, self._corpus_columns)
         write_output(
             self._documents,
             self._removals,
             self._columns,
-            lines,
+            self._lines(),
             output,
             progress,
             Scratch(self._segment.directory.parent),
         )
+
+    def _lines(self) -> Iterator[bytes]:
+        yield from removal_lines(self._removals, self._columns, self._corpus_columns)
+        _ = (
+            self._sites
+        )  # will be told: they are counted where the lines are made, beside the copying
 
     def largest(self, count: int) -> Iterator[tuple[Document, Document]]:
         """The largest documents that go, by their bytes, each with the one that stays."""

@@ -20,7 +20,6 @@ import pyarrow.compute as pc
 from roughly import _core
 from roughly.documents.category import category_texts
 from roughly.documents.charset import decode
-from roughly.documents.date import iso_dates
 from roughly.documents.encoding_label import ENCODINGS
 from roughly.documents.file import is_html
 from roughly.documents.skipped import Skipped
@@ -188,6 +187,8 @@ def _of_piece(
     content, html, encoding = _decoded(piece.content, content_type)
     date = pa.nulls(n, pa.string())
     if piece.date is not None:
+        from roughly.documents.date import iso_dates
+
         date, failed = iso_dates(piece.date)
         skipped.unread_dates += failed
     more = []
