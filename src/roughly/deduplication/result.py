@@ -229,9 +229,8 @@ class Deduplicated:
 
     def _lines(self) -> Iterator[bytes]:
         yield from removal_lines(self._removals, self._columns, self._corpus_columns)
-        _ = (
-            self._sites
-        )  # will be told: they are counted where the lines are made, beside the copying
+        # They will be told: counted here, where lines are made, that is done beside the copying.
+        _ = self._sites
 
     def largest(self, count: int) -> Iterator[tuple[Document, Document]]:
         """The largest documents that go, by their bytes, each with the one that stays."""
