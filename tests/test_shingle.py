@@ -156,6 +156,17 @@ def test_tokens_of_every_length(letter: str, simd: str) -> None:
 
 
 @pytest.mark.core
+@pytest.mark.parametrize("simd", core.LEVELS)
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 16, 255, 257, 1100])
+def test_short_and_long_tokens_among_each_other(count: int, simd: str) -> None:
+    """Long ones in any lane of a vector, in whole vectors of them, and behind the last vector."""
+    sizes = [(7 * i + i // 13) % 23 + 1 if i % 64 > 20 else 15 + i % 3 for i in range(count)]
+    data = " ".join("xyz0123456789abcdefghijklmn"[i % 5 :][:n] for i, n in enumerate(sizes))
+    expected = shingle.fingerprints(token.words(data.encode(), "text"), 2, 64, 3)
+    assert core.fingerprints(data.encode(), 2, 64, 3, simd=simd) == expected
+
+
+@pytest.mark.core
 @given(st.one_of(documents, st.binary(max_size=9).map(lambda data: data * 60)))
 def test_content_hash(data: bytes) -> None:
     assert _core.content_hash(data) == shingle.hexadecimal(shingle.equivalence_hash(data))

@@ -129,6 +129,16 @@ def test_example_at_every_offset(padding: int, simd: str) -> None:
         assert core.tokenize(data, simd=simd).tokens == expected
 
 
+@pytest.mark.core
+@pytest.mark.parametrize("simd", core.LEVELS)
+@pytest.mark.parametrize("words", range(12, 36))
+def test_as_many_tokens_as_a_block_has_room_for(words: int, simd: str) -> None:
+    for before in (b"", b".", b"word"):
+        data = before + b" a" * words + b"." * 70 + b"b" * 70
+        expected = [b"word"] * (before == b"word") + [b"a"] * words + [b"b" * 70]
+        assert core.tokenize(data, simd=simd).tokens == expected
+
+
 def check_tokenize(data: bytes) -> None:
     expected = token.tokens(data)
     for simd in core.LEVELS:

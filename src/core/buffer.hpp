@@ -35,14 +35,22 @@ class Buffer {
     // Room for at least `capacity` elements; keeps what is there.
     void reserve(size_t capacity) {
         if (capacity <= capacity_ && data_) return;
-        const size_t grown = capacity > capacity_ * 3 / 2 ? capacity : capacity_ * 3 / 2;
-        void* moved = std::realloc(static_cast<void*>(data_), (grown + slack) * sizeof(T));
-        if (!moved) throw std::bad_alloc();
-        data_ = static_cast<T*>(moved);
-        capacity_ = grown;
+        resize(capacity > capacity_ * 3 / 2 ? capacity : capacity_ * 3 / 2);
+    }
+
+    // Gives back what is beyond the first elements, for whoever keeps them long.
+    void shrink(size_t capacity) {
+        if (capacity < capacity_) resize(capacity);
     }
 
    private:
+    void resize(size_t capacity) {
+        void* moved = std::realloc(static_cast<void*>(data_), (capacity + slack) * sizeof(T));
+        if (!moved) throw std::bad_alloc();
+        data_ = static_cast<T*>(moved);
+        capacity_ = capacity;
+    }
+
     T* data_ = nullptr;
     size_t capacity_ = 0;
 };
@@ -55,6 +63,7 @@ class Sequence {
     size_t size() const { return size_; }
     void clear() { size_ = 0; }
     void reserve(size_t capacity) { elements_.reserve(capacity); }
+    void shrink() { elements_.shrink(size_); }
 
     // Room for `most` elements behind the last; `keep` says how many of them now belong to it.
     T* room(size_t most) {

@@ -46,6 +46,9 @@ size_t keep_multiples_of_odd(uint64_t* values, size_t count, uint64_t odd) {
     return kept;
 }
 
+// Slots that all values are tried in together, before each is followed by itself.
+constexpr size_t tries = 4;
+
 void sort_nearly_sorted(uint64_t* first, uint64_t* last) {
     for (uint64_t* p = first + (first != last); p < last; ++p) {
         const uint64_t value = *p;
@@ -72,9 +75,7 @@ void FingerprintSet::clear(size_t expected, int bits) {
     count_ = 0;
     has_zero_ = false;
     spill_.clear();
-    // Sparse while the table stays in the cache: fewer values meet a slot that is taken.
-    const size_t slots =
-        std::max<size_t>(std::min(expected, largest_start), 16) * (expected <= 8192 ? 4 : 2);
+    const size_t slots = 2 * std::max<size_t>(std::min(expected, largest_start), 16);
     allocate(static_cast<int>(std::bit_width(slots - 1)));
 }
 
@@ -82,24 +83,34 @@ void FingerprintSet::add(const uint64_t* fingerprints, size_t count) {
     if ((count_ + count) * 4 > (size_t{3} << log_slots_)) grow(count);
     displaced_.reserve(count);
     uint64_t* const slots = slots_.data();
-    uint64_t* displaced = displaced_.data();
+    uint64_t* const displaced = displaced_.data();
     const int shift = bits_ - log_slots_;
     size_t added = 0;
     size_t zeros = 0;
-    // Whether a slot is free cannot be predicted, so nothing here branches on it.
-    for (size_t i = 0; i < count; ++i) {
-        const uint64_t value = fingerprints[i];
-        uint64_t& slot = slots[value >> shift];
-        const uint64_t there = slot;
-        const uint64_t now = there ? there : value;
-        slot = now;
-        added += there == 0;
-        zeros += value == 0;
-        *displaced = value;
-        displaced += now != value;
-    }
+    // Tries values in the slots that are so far behind their own, and returns how many of them
+    // found another value there. Whether a slot is free cannot be predicted, so nothing branches on
+    // it.
+    const auto try_slots = [&](const uint64_t* values, size_t values_count, size_t distance) {
+        size_t kept = 0;
+        for (size_t i = 0; i < values_count; ++i) {
+            const uint64_t value = values[i];
+            uint64_t& slot = slots[(value >> shift) + distance];
+            const uint64_t there = slot;
+            const uint64_t is_free = there == 0;
+            const uint64_t now = there | (value & (0 - is_free));  // compilers branch for ?:
+            slot = now;
+            added += is_free;
+            zeros += value == 0;
+            displaced[kept] = value;
+            kept += now != value;
+        }
+        return kept;
+    };
+    size_t left = try_slots(fingerprints, count, 0);
+    for (size_t distance = 1; distance < tries; ++distance)
+        left = try_slots(displaced, left, distance);
     count_ += added;
-    for (const uint64_t* p = displaced_.data(); p < displaced; ++p) add_displaced(*p);
+    for (size_t i = 0; i < left; ++i) add_displaced(displaced[i]);
     has_zero_ |= zeros != 0;
 }
 

@@ -1,5 +1,6 @@
 #include "shingle.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace roughly {
@@ -26,10 +27,6 @@ constexpr ChunkMasks masks = [] {
     }
     return made;
 }();
-
-struct TokenKeys {
-    uint64_t weight, first, second;
-};
 
 // A token of up to 14 bytes, or such a part of a longer one.
 inline uint64_t hash_pair(const uint8_t* token, size_t size, const TokenKeys& keys) {
@@ -73,6 +70,27 @@ Shingler::Shingler(size_t width, int bits, const Keys& keys, Simd level)
 void Shingler::hash_tokens(const Tokens& tokens, size_t first, size_t last, uint64_t* out) const {
     const TokenKeys keys{keys_.token, keys_.token_pair[0], keys_.token_pair[1]};
     const uint8_t* canonical = tokens.canonical.data();
+#if defined(__x86_64__)
+    if (level_ == Simd::avx512) {
+        // No token ends before the first one.
+        if (first == 0 && last > 0) *out++ = hash_token(canonical, tokens.ends[first++], keys_);
+        constexpr size_t most = 256;
+        uint32_t longer[most + 8];
+        while (last - first >= 8) {
+            const size_t count = std::min(most, (last - first) / 8 * 8);
+            const uint32_t* ends = tokens.ends.data() + first;
+            const size_t left = hash_tokens_avx512(canonical, ends, count, keys, out, longer);
+            for (size_t i = 0; i < left; ++i) {
+                const size_t token = first + longer[i];
+                const uint32_t begin = tokens.begin(token);
+                out[longer[i]] =
+                    hash_long_token(canonical + begin, tokens.ends[token] - begin, keys);
+            }
+            first += count;
+            out += count;
+        }
+    }
+#endif
     uint32_t begin = tokens.begin(first);
     for (size_t i = first; i < last; ++i) {
         const uint32_t end = tokens.ends[i];

@@ -48,6 +48,18 @@ struct ShingleChunk {
 void fingerprints_avx2(const ShingleChunk& chunk);
 void fingerprints_avx512(const ShingleChunk& chunk);
 
+// The keys of token hashes.
+struct TokenKeys {
+    uint64_t weight;         // of a pair of chunks
+    uint64_t first, second;  // added to the chunks of a pair
+};
+
+// Hashes of `count` tokens, a multiple of 8, of which the first begins one byte behind `ends[-1]`;
+// of a token of more than 14 bytes these are its first 14 alone, and its number goes to `longer`,
+// which has room for one vector more than `count`. Returns how many of those there are.
+size_t hash_tokens_avx512(const uint8_t* canonical, const uint32_t* ends, size_t count,
+                          const TokenKeys& keys, uint64_t* out, uint32_t* longer);
+
 // The hash of a token, below 2^61 + 8; 15 bytes are read whatever its size.
 uint64_t hash_token(const uint8_t* token, size_t size, const Keys& keys);
 

@@ -3,18 +3,19 @@
 // is that of the first m times key^m plus that of the next m, for every position at once, so no
 // lane waits for another. Arrays may be read and written up to one vector beyond their ends.
 
-// An element of the field, ready to be multiplied by: its low 32 and its high 29 bits.
+// Elements of the field, ready to be multiplied by: their low 32 bits, whatever is above these, and
+// the others.
 struct Multiplier {
     Vector low, high;
-    explicit Multiplier(uint64_t element)
-        : low(Vector::all(element & 0xFFFFFFFF)), high(Vector::all(element >> 32)) {}
+    explicit Multiplier(Vector elements) : low(elements), high(elements >> 32) {}
+    explicit Multiplier(uint64_t element) : Multiplier(Vector::all(element)) {}
 };
 
 // Congruent to x and below 2^61 + 8.
 inline Vector fold(Vector x) { return (x & Vector::all(field_prime)) + (x >> 61); }
 
-// a * b + c below 2^61 + 8, for a below 2^61 + 8 and c below 2^61 + 8. The four partial products
-// are weighted with 1, 2^32, 2^32 and 2^64 = 8; no sum reaches 2^64.
+// a * b + c below 2^61 + 8, for a and b below 2^61 + 2^57 and c below 2^61 + 8. The four partial
+// products are weighted with 1, 2^32, 2^32 and 2^64 = 8; no sum reaches 2^64.
 inline Vector multiply_add(Vector a, const Multiplier& b, Vector c) {
     const Vector a_high = a >> 32;
     const Vector low = multiply32(a, b.low);

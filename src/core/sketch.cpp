@@ -194,12 +194,28 @@ Keys keys_of(const SketchParameters& parameters) {
     return Keys(parameters.seed, parameters.select == Select::perm ? parameters.parameter : 0);
 }
 
-// A word of six bytes for each, as in most languages that are written with spaces, if these are not
-// too many: to grow is to copy, until there are so many that pages are moved instead.
-size_t expected_shingles(std::span<const DocumentView> documents) {
-    size_t bytes = 0;
-    for (const DocumentView& document : documents) bytes += document.size;
-    return std::min(bytes / 6, size_t{1} << 19);
+// How many values the sketches will have, with a word of six bytes for each shingle, as in most
+// languages that are written with spaces; if these are not too many: to grow is to copy, until
+// there are so many that pages are moved instead.
+size_t expected_values(std::span<const DocumentView> documents,
+                       const SketchParameters& parameters) {
+    size_t values = 0;
+    size_t largest = 0;  // for a moment there is room for all shingles of a document
+    for (const DocumentView& document : documents) {
+        const size_t shingles = document.size / 6 + 1;
+        largest = std::max(largest, shingles);
+        switch (parameters.select) {
+            case Select::all: values += shingles; break;
+            case Select::mod: values += shingles / parameters.parameter; break;
+            case Select::min: values += std::min<uint64_t>(shingles, parameters.parameter); break;
+            // From T up to twice that.
+            case Select::adaptive:
+                values += std::min<uint64_t>(shingles, parameters.parameter * 3 / 2);
+                break;
+            case Select::perm: values += parameters.parameter;
+        }
+    }
+    return std::min(values + largest, size_t{1} << 19);
 }
 
 template <typename T>
@@ -273,14 +289,15 @@ SketchColumns sketch_batch(std::span<const DocumentView> documents,
     std::vector<SketchColumns> parts(std::max<size_t>(pieces.size(), 1));
     in_parallel(pieces.size(), threads, [&] {
         return [&, worker = std::make_unique<Worker>(parameters, keys, level)](size_t piece) {
-            if (parameters.select == Select::all)
-                parts[piece].values.reserve(expected_shingles(pieces[piece]));
+            Sequence<uint64_t>& values = parts[piece].values;
+            values.reserve(expected_values(pieces[piece], parameters));
             for (const DocumentView& document : pieces[piece]) {
                 const bool is = html.empty()
                                     ? is_html(document, content_type)
                                     : html[static_cast<size_t>(&document - documents.data())];
                 worker->sketch(document, is, parts[piece]);
             }
+            values.shrink();
         };
     });
     return concatenate(parts, threads);

@@ -6,11 +6,25 @@
 
 namespace roughly {
 
+namespace {
+
+// Places in a block whose canonical form begins at `position`.
+inline void store_ends(__m128i places, uint32_t position, uint32_t* to) {
+    const __m512i begin = _mm512_set1_epi32(static_cast<int>(position));
+    _mm512_storeu_si512(to, _mm512_add_epi32(begin, _mm512_cvtepu8_epi32(places)));
+}
+
+}  // namespace
+
 size_t tokenize_ascii_avx512(const uint8_t* text, size_t size, TokenCursor& cursor) {
     uint32_t position = cursor.position;
     uint32_t* next_end = cursor.next_end;
     uint64_t in_word = cursor.in_word;
     const __m512i space = _mm512_set1_epi8(' ');
+    const __m512i ordinals = _mm512_set_epi8(
+        63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41,
+        40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18,
+        17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     size_t at = 0;
     for (; at + 64 <= size; at += 64) {
         const __m512i bytes = _mm512_loadu_si512(text + at);
@@ -31,12 +45,13 @@ size_t tokenize_ascii_avx512(const uint8_t* text, size_t size, TokenCursor& curs
 
         const __m512i spaced = _mm512_mask_mov_epi8(lowered, end, space);
         _mm512_storeu_si512(cursor.canonical + position, _mm512_maskz_compress_epi8(kept, spaced));
-        // Eight ends at a time, needed or not: their number cannot be predicted.
-        uint64_t bits = _pext_u64(end, kept);
+        // Sixteen ends at a time, needed or not: their number cannot be predicted, only that more
+        // than that are rare.
+        const __m512i places = _mm512_maskz_compress_epi8(_pext_u64(end, kept), ordinals);
         const auto count = static_cast<size_t>(_mm_popcnt_u64(end));
-        for (size_t done = 0; done < count; done += 8)
-            for (size_t i = 0; i < 8; ++i, bits = _blsr_u64(bits))
-                next_end[done + i] = position + static_cast<uint32_t>(_tzcnt_u64(bits));
+        store_ends(_mm512_castsi512_si128(places), position, next_end);
+        if (count > 16) [[unlikely]]
+            store_ends(_mm512_extracti32x4_epi32(places, 1), position, next_end + 16);
         next_end += count;
         position += static_cast<uint32_t>(_mm_popcnt_u64(kept));
         if (not_ascii) {

@@ -233,13 +233,17 @@ def _decoded(
     by one only if that fails. What a document's neighbours are makes no difference."""
     encoding = np.full(len(content), _UTF8, dtype=np.int8)
     if not (pa.types.is_string(content.type) or pa.types.is_large_string(content.type)):
-        content = content.cast(pa.large_binary())
+        content = _binary(content)
         try:
             content.cast(pa.large_string())
         except pa.ArrowInvalid:
             return _decoded_singly(content, content_type)
-    content = content.cast(pa.large_binary())
+    content = _binary(content)
     return content, pa.array(_html(content, content_type)), encoding
+
+
+def _binary(content: pa.Array) -> pa.Array:
+    return content if pa.types.is_large_binary(content.type) else content.cast(pa.large_binary())
 
 
 def _decoded_singly(
@@ -298,10 +302,19 @@ def _ids(piece: Piece) -> pa.Array:
     if piece.id is None:
         return numbered(piece.name, piece.position)
     given = _text(piece.id)
-    missing = pc.or_kleene(pc.is_null(given), pc.equal(given, ""))
-    if not pc.any(missing).as_py():
+    if _all_there(given):
         return given
+    missing = pc.or_kleene(pc.is_null(given), pc.equal(given, ""))
     return pc.if_else(missing, numbered(piece.name, piece.position), given)
+
+
+def _all_there(given: pa.Array) -> bool:
+    """Whether none of these strings is null or empty."""
+    if given.null_count:
+        return False
+    offsets = np.frombuffer(given.buffers()[1], np.int32)
+    offsets = offsets[given.offset : given.offset + len(given) + 1]
+    return bool((offsets[1:] > offsets[:-1]).all())
 
 
 def _text(column: pa.Array) -> pa.Array:
