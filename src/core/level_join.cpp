@@ -352,7 +352,7 @@ class Prober {
     std::vector<Entry> candidates_;
     std::vector<Entry> led_candidates_;  // which have leaders
     std::vector<uint64_t> own_place_;
-    Place other_place_{size_t{1} << 11};
+    Place other_place_{size_t{1} << 12};
     // of the probing document
     uint32_t document_ = 0;
     uint32_t count_ = 0;

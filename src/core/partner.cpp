@@ -85,10 +85,12 @@ class LevelCounts {
 class Comparer {
    public:
     Comparer(const SketchSet& sketches, const JoinRule& rule, std::span<const uint32_t> documents,
-             std::span<const LevelCounts> counts, const Holders& holders)
+             std::span<const uint8_t> levels, std::span<const LevelCounts> counts,
+             const Holders& holders)
         : sketches_(sketches),
           rule_(rule),
           documents_(documents),
+          levels_(levels),
           counts_(counts),
           holders_(holders),
           common_(documents.size(), 0) {}
@@ -102,15 +104,16 @@ class Comparer {
                 if (common_[number]++ == 0) met_.push_back(number);
         if (met_.empty()) return;
         const LevelCounts own(elements);
+        const uint8_t own_level = sketches_.level_of(document);
         for (const uint32_t number : met_) {
             // What two sketches have in common they have at the coarser of their levels.
             const size_t common = std::exchange(common_[number], 0);
+            const uint8_t level = std::max(own_level, levels_[number]);
+            const size_t n = own.at(level), m = counts_[number].at(level);
+            if (!rule_.suffices(common, std::min(n, m), std::max(n, m))) continue;
             const uint32_t other = documents_[number];
             if (other == document || (among && other < document)) continue;
             if (!sketches_.comparable(document, other)) continue;
-            const uint8_t level = std::max(sketches_.level_of(document), sketches_.level_of(other));
-            const size_t n = own.at(level), m = counts_[number].at(level);
-            if (common < rule_.needed(std::min(n, m), std::max(n, m))) continue;
             // As in the join: of two with equally many the later one is judged.
             const bool smaller = n < m || (n == m && document > other);
             if (!rule_.enough(sketches_, smaller ? document : other, std::min(n, m))) continue;
@@ -130,7 +133,8 @@ class Comparer {
     const SketchSet& sketches_;
     const JoinRule& rule_;
     std::span<const uint32_t> documents_;
-    std::span<const LevelCounts> counts_;  // of each of them
+    std::span<const uint8_t> levels_;  // of each of them
+    std::span<const LevelCounts> counts_;
     const Holders& holders_;
     std::vector<uint32_t> common_;  // with each of them
     std::vector<uint32_t> met_;
@@ -144,6 +148,7 @@ struct PartnerFinder::Documents {
     Documents(const SketchSet& sketches, std::span<const uint32_t> documents)
         : among(sketches.count, 0), holders(looked_at(sketches, documents)) {}
 
+    std::vector<uint8_t> levels;
     std::vector<LevelCounts> counts;
     std::vector<uint8_t> among;  // of each of all documents: whether it is one of them
     Holders holders;
@@ -157,6 +162,7 @@ struct PartnerFinder::Documents {
         for (uint32_t number = 0; number < documents.size(); ++number) {
             const Elements elements = sketches.fetch(documents[number], buffer);
             for (const uint64_t element : elements) all.emplace_back(element, number);
+            levels.push_back(sketches.level_of(documents[number]));
             counts.emplace_back(elements);
             among[documents[number]] = 1;
         }
@@ -178,8 +184,8 @@ std::vector<Pair> PartnerFinder::find(size_t begin, size_t end, size_t threads) 
     constexpr size_t block = 128;
     std::vector<std::vector<Pair>> found((end - begin + block - 1) / block);
     in_parallel(found.size(), threads, [&] {
-        return [&, comparer = Comparer(sketches_, rule_, documents_, own_->counts, own_->holders)](
-                   size_t part) mutable {
+        return [&, comparer = Comparer(sketches_, rule_, documents_, own_->levels, own_->counts,
+                                       own_->holders)](size_t part) mutable {
             const size_t first = begin + part * block;
             for (size_t i = first; i < std::min(end, first + block); ++i) {
                 const auto document = static_cast<uint32_t>(sketches_.visit(i));

@@ -136,7 +136,7 @@ class Join:
         self._set = sketches.taking_part(rows, budget.resident, self._arrays)
         if condition is not None:
             self._set.use_condition(*condition)
-        self._step = sketches.documents_in(budget.resident // 8)
+        self._step = sketches.documents_in(budget.resident // 16)
         self._join_step = self._step if self._set.reads_files else _PROBE_DOCUMENTS
         # No fewer elements than each document has at this level and coarser ones; 0 where it has no
         # partner there.
