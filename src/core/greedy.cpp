@@ -34,7 +34,7 @@ ByDocument by_document(std::span<const Pair> pairs, size_t documents, Document&&
 
 // Of a document that is not decided: most have fewer, and those of a family that has very many are
 // hardly all wanted.
-constexpr size_t most_likely = 32;
+constexpr size_t most_likely = 8;
 
 bool at_least(uint64_t common, uint64_t whole, Ratio ratio) {
     return uint128{common} * ratio.denominator >= uint128{ratio.numerator} * whole;

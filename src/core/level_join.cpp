@@ -384,7 +384,8 @@ class LevelIndex::Lists {
 
     // `postings` are all that the lists are made of, fewer than 2^32. Room that is not used is
     // never touched.
-    Lists(const SketchSet& sketches, size_t postings) : sketches_(sketches) {
+    Lists(const SketchSet& sketches, size_t postings)
+        : sketches_(sketches), places_(sketches.count) {
         entries_.reserve(postings);
         lists_.reserve(postings / 2 + 1);
         lists_.push_back({0, 0});
@@ -403,19 +404,19 @@ class LevelIndex::Lists {
         }
         entries_.insert(entries_.end(), bucket.entries.begin(), bucket.entries.end());
         by_list_.insert(by_list_.end(), bucket.probes.begin(), bucket.probes.end());
+        for (const Probe& each : bucket.probes) ++places_[each.document];
     }
 
     // When all have been added.
     void finish(const LevelJoin& join, std::span<const uint32_t> groups, size_t threads) {
-        std::vector<uint32_t> places(sketches_.count);  // first how many probes each document has
-        for (const Probe& probe : by_list_) ++places[probe.document];
-        find_probing(join, groups, places, threads);
+        find_probing(join, groups, places_, threads);
         probes_.resize(by_list_.size());
         // Where a document's begin moves to where they end.
         const Probe* probe = by_list_.data();
         for (uint32_t list = 0; list < probe_ends_.size(); ++list)
             for (; probe < by_list_.data() + probe_ends_[list]; ++probe)
-                probes_[places[probe->document]++] = {list, probe->position};
+                probes_[places_[probe->document]++] = {list, probe->position};
+        places_ = {};
         by_list_ = {};
         probe_ends_ = {};
     }
@@ -501,7 +502,9 @@ class LevelIndex::Lists {
     std::vector<ListProbe> probes_;
     std::vector<Begins> lists_;  // and one that ends them
     std::vector<Entry> entries_;
-    // Until all are there: the probes of one list after the other, and where each list's end.
+    // Until all are there: how many probes each document has, those of one list after the other,
+    // and where each list's end.
+    std::vector<uint32_t> places_;
     std::vector<Probe> by_list_;
     std::vector<uint32_t> probe_ends_;
 };
@@ -557,28 +560,35 @@ LevelIndex::LevelIndex(const LevelJoin& join, std::span<const PostingRun> runs, 
     for (const PostingRun& run : runs) postings += run.ends[count - 1];
     auto lists = std::make_unique<Lists>(join_.sketches, postings);
     // Some buckets at a time: there are never many that are not in one place with the others yet.
+    // While some are made, one thread puts those before in their place.
     const size_t step = std::max<size_t>({count / 16, 4 * threads, 1});
+    std::vector<Index> before;
     for (size_t begin = 0; begin < count; begin += step) {
         const size_t end = std::min(count, begin + step);
         std::vector<Index> made(end - begin);
-        in_parallel(end - begin, threads, [&] {
+        in_parallel(1 + end - begin, threads, [&] {
             return [&, indexer = Indexer(join_, groups_),
                     postings = std::vector<Posting>()](size_t number) mutable {
-                const size_t bucket = begin + number;
+                if (number == 0) {
+                    for (const Index& bucket : before) lists->add(bucket);
+                    return;
+                }
+                const size_t bucket = begin + number - 1;
                 postings.clear();
                 for (const PostingRun& run : runs)
                     postings.insert(postings.end(),
                                     run.entries + (bucket ? run.ends[bucket - 1] : 0),
                                     run.entries + run.ends[bucket]);
-                indexer.add(postings, made[number]);
+                indexer.add(postings, made[number - 1]);
             };
         });
-        for (const Index& bucket : made) lists->add(bucket);
+        before = std::move(made);
         for (const PostingRun& run : runs) {
             const Posting* const first = run.entries + (begin ? run.ends[begin - 1] : 0);
             discard(std::span(first, run.entries + run.ends[end - 1]));
         }
     }
+    for (const Index& bucket : before) lists->add(bucket);
     lists->finish(join_, groups_, threads);
     lists_ = std::move(lists);
     probers_ = std::make_unique<Probers>(join_, *lists_);

@@ -66,8 +66,10 @@ class PostingMaker {
                 out.push_back({mixed(sketches_.in_category(document, elements[i])),
                                static_cast<uint32_t>(document), position});
         }
-        if (signature)
+        if (signature) {
+            *signature = {};
             for (const uint64_t element : elements) signature->add(element);
+        }
         return static_cast<uint32_t>(count);
     }
 

@@ -90,9 +90,9 @@ struct Postings {
 // for each of all documents and takes how many elements each has at the level; those that do not
 // take part are left alone (at 0). `bounds` has no fewer than each document has at the level, and
 // takes what it has: joins of finer levels make those of coarser ones faster. `signatures` takes
-// those of the elements at the level, of documents that have postings, or is empty.
-// `smallest_native` is the least count of a native; `visited` says whether there are documents of
-// finer levels.
+// those of the elements at the level, of documents that have postings and of no others, or is
+// empty. `smallest_native` is the least count of a native; `visited` says whether there are
+// documents of finer levels.
 Postings make_postings(const SketchSet& sketches, const JoinRule& rule, uint8_t level, size_t begin,
                        size_t end, size_t smallest_native, bool visited, size_t threads,
                        std::span<uint32_t> counts, std::span<uint32_t> bounds,

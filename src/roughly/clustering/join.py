@@ -273,7 +273,7 @@ class Join:
         counts = self._arrays.zeros(documents, np.uint32)
         groups = self.groups_of(hubs) if not len(groups) else groups
         seen = documents if self._has_room_for_signatures else 0
-        signatures = np.zeros((seen, _core.SIGNATURE_WORDS), np.uint64)
+        signatures = np.empty((seen, _core.SIGNATURE_WORDS), np.uint64)
         ratio = _ratio(floor)
         led = Leaders(NO_HUBS, Fraction(1)) if leaders is None else leaders
         with _PostingRuns(self._budget, self._scratch) as runs:
