@@ -316,6 +316,22 @@ def test_a_mass_is_linear() -> None:
     assert found == [(0, n, 98, 102) for n in range(1, 5000)]
 
 
+@pytest.mark.parametrize(
+    ("family", "massed"),
+    [(1, False), (100, False), (3000, True), (4000, True)],
+)
+def test_large_masses_show_in_a_sample(family: int, massed: bool) -> None:
+    """4,000 documents of 100 words, in families that follow each other and have 98 in common."""
+    texts = [
+        " ".join([*(f"c{n // family}x{i}" for i in range(98)), f"u{n}", f"v{n}"])
+        for n in range(4000)
+    ]
+    batch = Sketcher(w=1, select="all").sketch_batch(texts)
+    rows = np.arange(len(batch), dtype=np.uint32)
+    join = Join(Sketches.of_batch(batch), rows, threads=2, budget=LARGE)
+    assert join.seems_massed(Fraction(7, 10), MassRule(keys=4, heads=2)) == massed
+
+
 def test_a_template_below_the_floor_is_linear() -> None:
     """20,000 pages of 100 words of which 62 are in all: 62 / 138 is below the floor."""
     texts = [

@@ -46,6 +46,11 @@ NO_PAIRS: PairTable = np.zeros((0, 4), np.uint32)
 _PROBE_DOCUMENTS = 1 << 12
 
 
+# One document of so many is a sample in which a mass of a thousand shows, for no more than so many
+# are looked at; and how many of a mass are there at least.
+_SAMPLED_OF, _SAMPLED = 1 << 6, 1 << 13
+_SAMPLED_MASS = 16
+
 # More than any document has.
 ALL_PAIRS = 1 << 32
 # Documents of all sizes are compared.
@@ -156,6 +161,30 @@ class Join:
         hubs: Hubs = self._arrays.full(len(self), _core.UNKNOWN_HUB, np.uint32)
         self._find_hubs(masses, threshold, hubs)
         return hubs
+
+    def seems_massed(self, threshold: Fraction, rule: MassRule) -> bool:
+        """Whether many of a sample of the documents have one hub, or many of them have any: a look
+        at all others is worth while then, for whoever finds the same pairs without."""
+        # Not those that follow each other, which may be a family.
+        stride = max(_SAMPLED_OF, len(self) // _SAMPLED)
+        hubs: Hubs = self._arrays.full(len(self), _core.UNKNOWN_HUB, np.uint32)
+
+        def take(work: Callable[[int], None]) -> None:
+            for begin, end in steps(len(self), self._step):
+                for at in range(-(-begin // stride) * stride, end, stride):
+                    work(at)
+                self._release(begin, end)
+
+        with self._clock("pairs"):
+            masses = _core.Masses(self._set, rule.least_frequency, rule.keys, rule.heads, True)
+            take(lambda at: masses.add(at, at + 1, 1))
+            masses.finish(self._budget.table, self._threads)
+            take(lambda at: masses.find_hubs(_ratio(threshold), at, at + 1, 1, hubs))
+        looked_at = hubs[hubs != _core.UNKNOWN_HUB]
+        sizes = np.unique(looked_at[looked_at != _core.NO_HUB], return_counts=True)[1]
+        return bool(len(sizes)) and bool(
+            sizes.max() >= _SAMPLED_MASS or 10 * sizes.sum() >= len(looked_at)
+        )
 
     def rising_hubs(
         self, thresholds: Iterable[Fraction], rule: MassRule

@@ -106,7 +106,7 @@ class CandidateFinder:
         self._pairs = 0
         self._memory_bytes = memory_bytes
         self._whole = self._whole_sketches()
-        self._hubs = self._join.hubs(rule.threshold, MASS)
+        self._hubs = self._find_hubs()
         if rule.condition.filters:
             self._choose_comparable_hubs()
         # Whose pairs with each other are left out, before they are looked for.
@@ -115,6 +115,14 @@ class CandidateFinder:
         self._mark_idle()
         self._opened = 1  # of the idle ones with one hub, at a time
         self._thinned = np.zeros(len(rows), dtype=bool)  # pairs with pinned ones were dropped
+
+    def _find_hubs(self) -> Rows32:
+        """Those of masses, if there seem to be any: hubs of small families are found with their
+        pairs, in less time."""
+        threshold = self._rule.threshold
+        if isinstance(self._join, Join) and not self._join.seems_massed(threshold, MASS):
+            return self._pool.scratch.full(len(self._rows), _core.NO_HUB, np.uint32)
+        return self._join.hubs(threshold, MASS)
 
     def _make_join(self, memory_bytes: int, scratch: Path) -> Join | SimhashJoin:
         """What finds pairs; those that do not meet the condition may be among them."""
