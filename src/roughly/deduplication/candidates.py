@@ -121,7 +121,8 @@ class CandidateFinder:
         pairs, in less time."""
         threshold = self._rule.threshold
         if isinstance(self._join, Join) and not self._join.seems_massed(threshold, MASS):
-            return self._pool.scratch.full(len(self._rows), _core.NO_HUB, np.uint32)
+            none: Rows32 = self._pool.scratch.full(len(self._rows), _core.NO_HUB, np.uint32)
+            return none
         return self._join.hubs(threshold, MASS)
 
     def _make_join(self, memory_bytes: int, scratch: Path) -> Join | SimhashJoin:
