@@ -32,6 +32,7 @@ from bench.shingle import words_fastest
 
 MIB = 1024 * 1024
 OWN = "roughly"
+HALF = "roughly, half of it"
 IN_ORDER = "what stays is some of the input, in its order"
 
 Program = Callable[[Path, Path], list[str]]
@@ -63,27 +64,39 @@ def _peer_command(name: str) -> Program:
 class Outcome:
     """What one program did with a file."""
 
-    usage: Usage  # of the fastest round
+    usage: Usage
     ids: list[str]  # of what stays, in the order of the output
     untouched: bool = True  # every line that stays is one of the input, in its order
 
 
-def deduplicate(program: Program, source: Path, folder: Path, rounds: int = 1) -> Outcome:
+def deduplicate(program: Program, source: Path, folder: Path) -> Outcome:
     """Runs a program on a file; its output is read and deleted."""
-    taken: list[Usage] = []
+    # A folder of its own: what else a program leaves goes with it.
+    with tempfile.TemporaryDirectory(dir=folder) as own:
+        target = Path(own) / "kept.jsonl"
+        command = program(source, target)
+        print(f"bench: {' '.join(command[1:])}", file=sys.stderr, flush=True)
+        usage = run(command)
+        return Outcome(usage, read_ids(target), is_part(target, source))
+
+
+def in_rounds(
+    runs: dict[str, tuple[Program, Path]], folder: Path, rounds: int
+) -> dict[str, Outcome]:
+    """Programs on their files, which take turns: a machine that is slow for a while is so for all
+    of them."""
+    taken: dict[str, list[Outcome]] = {name: [] for name in runs}
     for _ in range(rounds):
-        # A folder of its own: what else a program leaves goes with it.
-        with tempfile.TemporaryDirectory(dir=folder) as own:
-            target = Path(own) / "kept.jsonl"
-            command = program(source, target)
-            print(f"bench: {' '.join(command[1:])}", file=sys.stderr, flush=True)
-            taken.append(run(command))
-            ids = read_ids(target)
-            untouched = is_part(target, source)
-    # The fastest round, with the middle one of the peaks: threads meet differently each time.
-    peaks = sorted(usage.peak_bytes for usage in taken)
-    fastest = min(taken, key=lambda usage: usage.wall_s)
-    return Outcome(replace(fastest, peak_bytes=peaks[len(peaks) // 2]), ids, untouched)
+        for name, (program, source) in runs.items():
+            taken[name].append(deduplicate(program, source, folder))
+    return {name: best_of(outcomes) for name, outcomes in taken.items()}
+
+
+def best_of(outcomes: Sequence[Outcome]) -> Outcome:
+    """The fastest one, with the middle one of the peaks: threads meet differently each time."""
+    peaks = sorted(outcome.usage.peak_bytes for outcome in outcomes)
+    fastest = min(outcomes, key=lambda outcome: outcome.usage.wall_s)
+    return replace(fastest, usage=replace(fastest.usage, peak_bytes=peaks[len(peaks) // 2]))
 
 
 def is_part(part: Path, whole: Path) -> bool:
@@ -133,9 +146,11 @@ def speed_section(source: Path, found: dict[str, Program], folder: Path, rounds:
     ids = read_ids(source)  # and now it is in the system's cache, for everybody
     section = Section("dedup", "JSON Lines without near duplicates at 0.7, w=5, from file to file")
     section.notes.append(f"{source.name}: {len(ids):,} documents, {size / 1e6:,.1f} MB")
-    outcomes = {
-        name: deduplicate(program, source, folder, rounds) for name, program in found.items()
-    }
+    half = folder / "half.jsonl"
+    take(source, half, 1, len(ids) // 2)
+    runs = {name: (program, source) for name, program in found.items()}
+    outcomes = in_rounds({**runs, HALF: (own_command, half)}, folder, rounds)
+    half_peak = outcomes.pop(HALF).usage.peak_bytes
     own = outcomes[OWN].usage
     section.tables.append(
         Table(
@@ -164,9 +179,6 @@ def speed_section(source: Path, found: dict[str, Program], folder: Path, rounds:
     if "rensa" in peers:
         ratio = own.peak_bytes / peers["rensa"].peak_bytes
         section.results.append(Result("peak memory against rensa's", ratio, "x", "<", 1))
-    half = folder / "half.jsonl"
-    take(source, half, 1, len(ids) // 2)
-    half_peak = deduplicate(own_command, half, folder, rounds).usage.peak_bytes
     growth = (own.peak_bytes - half_peak) / max(1, len(ids) - len(ids) // 2)
     section.results.append(Result("peak of roughly, half of it", half_peak / MIB, "MiB"))
     section.results.append(Result("more for each further document", growth, "bytes", "<=", 100))
@@ -238,7 +250,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("corpus", nargs="?", type=Path, default=Path("build/debian/corpus.jsonl"))
     parser.add_argument("--documents", type=int, help="only the first so many")
     parser.add_argument("--sample", type=int, default=20_000, help="for the exact answer; 0: none")
-    parser.add_argument("--rounds", type=int, default=1, help="of which the fastest counts")
+    parser.add_argument(
+        "--rounds", type=int, default=1, help="of which the fastest counts; all take turns"
+    )
     parser.add_argument(
         "--peers",
         default=",".join(PEERS),
