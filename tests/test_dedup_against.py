@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import roughly
 from roughly import Sketcher
-from roughly.clustering.join import MassRule
+from roughly.clustering.join import Join, MassRule
 from roughly.clustering.settings import settings_for
 from roughly.corpus import Corpus, create_corpus
 from roughly.deduplication import against, candidates, equivalence
@@ -144,6 +144,7 @@ def check(
         corpus_of(known, sketcher, part_rows=part_rows[0]) as corpus,
         patch.dict(SegmentWriter.__init__.__kwdefaults__, part_rows=part_rows[1]),
         patch.object(candidates, "MASS", masses),
+        patch.object(Join, "seems_massed", return_value=True),
         patch.object(candidates, "_BEST", best),
         patch.object(candidates, "_GATHERED_PAIRS", 3),
     ):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import roughly
-from roughly.clustering.join import MassRule
+from roughly.clustering.join import Join, MassRule
 from roughly.deduplication import candidates, equivalence
 from roughly.storage.lock import WriterLock
 from tests.archive import members, page
@@ -261,6 +261,7 @@ def noisy_mass(seed: int) -> list[dict[str, Any]]:
 
 def test_more_pairs_in_masses_than_memory_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidates, "MASS", MassRule(2, 1, 1))
+    monkeypatch.setattr(Join, "seems_massed", lambda *_: True)
     real = candidates.CandidateFinder.reopen
 
     def reopen(self: candidates.CandidateFinder, *arguments: Any) -> bool:
@@ -277,6 +278,32 @@ def test_more_pairs_in_masses_than_memory_can_hold(monkeypatch: pytest.MonkeyPat
         except roughly.ParameterError as error:
             told.append(error.message)
     assert told and all("not enough for the pairs to look at" in each for each in told)
+
+
+@pytest.mark.parametrize(
+    ("select", "options"),
+    [("mod:1", {}), ("adaptive:200", {"size_ratio": 0.5}), ("adaptive:200", {})],
+)
+def test_no_square_of_pairs_in_small_masses(
+    select: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two families of 100 of 3,000 documents: no mass shows in a sample, and where hubs are not
+    found with the pairs they must be looked for all the same."""
+    texts = [
+        " ".join([f"u{n}"] + [f"{'c' if n < 200 else n}x{n // 100}x{i}" for i in range(98)])
+        for n in range(3000)
+    ]
+    found = []
+    real = candidates.CandidateFinder.find
+
+    def find(self: candidates.CandidateFinder, *arguments: Any) -> candidates.Candidates:
+        found.append(real(self, *arguments))
+        return found[-1]
+
+    monkeypatch.setattr(candidates.CandidateFinder, "find", find)
+    result = roughly.dedup(texts, 0.7, sketcher=roughly.Sketcher(1, select), **options)
+    assert len(result) == 2802
+    assert len(found) == 1 and len(found[0].pairs) < 3000  # of 9,900
 
 
 def test_a_million_of_one_text_and_none_at_all(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import roughly
 from roughly import Sketcher
-from roughly.clustering.join import MassRule
+from roughly.clustering.join import Join, MassRule
 from roughly.deduplication import candidates
 from roughly.storage.segment_writer import SegmentWriter
 from tests.cluster_oracle import short_collections
@@ -48,7 +48,10 @@ def options(rule: Rule) -> dict[str, Any]:
 def test_removals_do_not_depend_on_words(
     given_: list[Document], rule: Rule, masses: MassRule
 ) -> None:
-    with patch.object(candidates, "MASS", masses):
+    with (
+        patch.object(candidates, "MASS", masses),
+        patch.object(Join, "seems_massed", return_value=True),
+    ):
         default, worded, bare = (
             found_by(roughly.dedup(given_as(given_), sketcher=sketcher, **options(rule)))
             for sketcher in (None, Sketcher(w=5, words=200), Sketcher(w=5))

@@ -71,8 +71,7 @@ void bind_greedy(nb::module_& module) {
         "errors"_a,
         "One round of the dedup rule: the fate of each document (0 undecided, 1 kept, 2 removed), "
         "the pairs that must be counted exactly before the next round, and others that may be "
-        "wanted "
-        "then.");
+        "wanted then.");
     module.def(
         "greedy_reasons",
         [](InputTable<uint32_t, 4> pairs, InputArray<uint8_t> exact, InputTable<uint32_t, 2> parts,

@@ -379,7 +379,8 @@ void bind_mapping(nb::module_& module) {
 #ifdef __GLIBC__
             mallopt(M_ARENA_MAX, 1);
             // Whatever its size, nothing goes back to the system by itself, only to come again.
-            mallopt(M_MMAP_THRESHOLD, 1 << 30);
+            // Older libraries take no more than half of a heap for a threshold.
+            if (!mallopt(M_MMAP_THRESHOLD, 1 << 30)) mallopt(M_MMAP_THRESHOLD, 32 << 20);
             mallopt(M_TRIM_THRESHOLD, 1 << 30);
 #endif
         },

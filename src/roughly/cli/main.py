@@ -124,6 +124,12 @@ def make_parser(command: str | None = None) -> argparse.ArgumentParser:
     return parser
 
 
+def run() -> int:
+    """`main` as all that a process does."""
+    atexit.register(_leave_memory)
+    return main()
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; the exit status."""
     # numpy comes with threads for linear algebra, of which there is next to none here; they would
@@ -139,7 +145,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    atexit.register(_leave_memory)
     status = ERROR
     try:
         done = _run(argv)

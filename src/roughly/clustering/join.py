@@ -46,9 +46,9 @@ NO_PAIRS: PairTable = np.zeros((0, 4), np.uint32)
 _PROBE_DOCUMENTS = 1 << 12
 
 
-# One document of so many is a sample in which a mass of a thousand shows, for no more than so many
-# are looked at; and how many of a mass are there at least.
-_SAMPLED_OF, _SAMPLED = 1 << 6, 1 << 13
+# One document of so many is in a sample: an odd number that no period of an input has.
+_SAMPLED_OF = 61
+# So many of a mass of a thousand are there.
 _SAMPLED_MASS = 16
 
 # More than any document has.
@@ -166,12 +166,11 @@ class Join:
         """Whether many of a sample of the documents have one hub, or many of them have any: a look
         at all others is worth while then, for whoever finds the same pairs without."""
         # Not those that follow each other, which may be a family.
-        stride = max(_SAMPLED_OF, len(self) // _SAMPLED)
         hubs: Hubs = self._arrays.full(len(self), _core.UNKNOWN_HUB, np.uint32)
 
         def take(work: Callable[[int], None]) -> None:
             for begin, end in steps(len(self), self._step):
-                for at in range(-(-begin // stride) * stride, end, stride):
+                for at in range(-(-begin // _SAMPLED_OF) * _SAMPLED_OF, end, _SAMPLED_OF):
                     work(at)
                 self._release(begin, end)
 
@@ -403,7 +402,7 @@ class Join:
 
     def _leave_out_small(self, level: int) -> None:
         """Visitors that are too small for every native of a level: those of coarser levels are
-        larger still."""
+        larger still, for adaptive sketches have their levels by size, and others only one."""
         native, sizes = [], self._sketches.size
         for begin, end in stretches(len(self)):
             rows = self._rows[begin:end]

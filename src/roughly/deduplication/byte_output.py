@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import queue
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
@@ -109,6 +110,7 @@ def _copy_plain(source: Source, removed: RemovedRanges, file: IO[bytes], advance
     """A file's own bytes without those removed, into a new file."""
     assert source.path is not None
     buffers: queue.SimpleQueue[memoryview] = queue.SimpleQueue()
+    telling = threading.Lock()
     with open(source.path, "rb", buffering=0) as whole:
         size = os.fstat(whole.fileno()).st_size
         if not size:
@@ -127,7 +129,8 @@ def _copy_plain(source: Source, removed: RemovedRanges, file: IO[bytes], advance
                     raise changed(source)
                 _write_at(file.fileno(), [view[b - begin : e - begin] for b, e in kept], to)
                 buffers.put(buffer)
-            advance(length)
+            with telling:
+                advance(length)
 
         def blocks() -> Iterator[tuple[int, list[tuple[int, int]], int]]:
             """How long each is, what is kept of it, and where that goes to."""

@@ -117,13 +117,21 @@ class CandidateFinder:
         self._thinned = np.zeros(len(rows), dtype=bool)  # pairs with pinned ones were dropped
 
     def _find_hubs(self) -> Rows32:
-        """Those of masses, if there seem to be any: hubs of small families are found with their
-        pairs, in less time."""
-        threshold = self._rule.threshold
-        if isinstance(self._join, Join) and not self._join.seems_massed(threshold, MASS):
+        """Those of masses. Where hubs are found with the pairs, too, these are enough for small
+        families, and take less time."""
+        threshold, join = self._rule.threshold, self._join
+        leading = self._surely_at(0) is not None
+        if leading and isinstance(join, Join) and not join.seems_massed(threshold, MASS):
             none: Rows32 = self._pool.scratch.full(len(self._rows), _core.NO_HUB, np.uint32)
             return none
-        return self._join.hubs(threshold, MASS)
+        return join.hubs(threshold, MASS)
+
+    def _surely_at(self, level: int) -> Fraction | None:
+        """The estimate at a level from which on a document has a hub; None where that is not reason
+        enough to go."""
+        if self._rule.condition.filters:
+            return None
+        return self._rule.surely_at(level, self._pool.parameters)
 
     def _make_join(self, memory_bytes: int, scratch: Path) -> Join | SimhashJoin:
         """What finds pairs; those that do not meet the condition may be among them."""
@@ -278,9 +286,8 @@ class CandidateFinder:
     ) -> Iterator[PairTable]:
         """The pairs that meet at a level. With `leading` those that turn out to have a hub become
         idle, if a hub is reason enough to go."""
-        surely = self._rule.surely_at(level, self._pool.parameters)
-        filters = self._rule.condition.filters
-        if leading and surely is not None and not filters and isinstance(self._join, Join):
+        surely = self._surely_at(level)
+        if leading and surely is not None and isinstance(self._join, Join):
             self._mark_idle()
             leaders = Leaders(self._hubs, surely)
             return self._join.pairs(

@@ -22,7 +22,7 @@ from roughly.clustering.sketching import Progress, no_progress
 from roughly.deduplication.against import taking_part
 from roughly.deduplication.candidates import CandidateFinder, Candidates
 from roughly.deduplication.equivalence import Groups, confirm, find_groups
-from roughly.deduplication.rule import ERRORS
+from roughly.deduplication.rule import BEST_ERRORS
 from roughly.pipeline import give_back_memory
 from roughly.storage.scratch import Scratch, stretches
 from roughly.verification.exact import Verifier
@@ -229,7 +229,7 @@ class _Field:
         threshold = rule.threshold.numerator, rule.threshold.denominator
         place = groups.representatives[documents].astype(np.uint32)
         known = pairs, candidates.exact, candidates.parts
-        return cls(documents, (*known, place, last[documents], threshold, containment, ERRORS))
+        return cls(documents, (*known, place, last[documents], threshold, containment, BEST_ERRORS))
 
     def spread(self, fate: npt.NDArray[np.uint8], documents: int) -> npt.NDArray[np.uint8]:
         """What becomes of all documents."""

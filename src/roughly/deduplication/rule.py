@@ -35,7 +35,9 @@ THRESHOLD = 0.7
 # A pair is looked at if its estimate lies no more than this below the threshold,
 _BELOW = Fraction(1, 10)
 # or so many standard errors, where sketches say enough of them: one estimate in 4,000 is lower.
-ERRORS = 3.5
+_ERRORS = 3.5
+# A pair may be the best reason to go if its estimate is too low by so many: next to none are more.
+BEST_ERRORS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Rule:
         in 2^level."""
         ratio = float(self.threshold)
         variance = ratio * (1 - ratio) * (1 - 0.5 ** level.astype(float)) / np.maximum(sampled, 1)
-        least: npt.NDArray[np.float64] = ratio - ERRORS * np.sqrt(variance)
+        least: npt.NDArray[np.float64] = ratio - _ERRORS * np.sqrt(variance)
         return least
 
     def floor_at(self, level: int, parameters: Parameters) -> Fraction:
