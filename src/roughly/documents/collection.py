@@ -26,7 +26,7 @@ from roughly.documents.source import Source, known_format
 from roughly.errors import DocumentError, ParameterError
 
 # Large enough that a batch keeps several threads busy, small enough for the cache of a server.
-BATCH_BYTES = 3 << 21
+BATCH_BYTES = 5 << 20
 
 Chosen = Callable[[pa.RecordBatch, int], pa.BooleanArray]
 
