@@ -10,6 +10,7 @@ for everybody (`--as text`), so that all have the same words.
 import argparse
 import compileall
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
@@ -76,6 +77,7 @@ def deduplicate(program: Program, source: Path, folder: Path) -> Outcome:
         target = Path(own) / "kept.jsonl"
         command = program(source, target)
         print(f"bench: {' '.join(command[1:])}", file=sys.stderr, flush=True)
+        os.sync()  # or a program would pay for what the one before it has left to write
         usage = run(command)
         return Outcome(usage, read_ids(target), is_part(target, source))
 

@@ -153,3 +153,20 @@ def test_columns_that_do_not_belong_together() -> None:
         _core.greedy_reasons(*columns, fate, np.array([2], np.uint32), place[:1])
     far = _core.greedy_reasons(*columns, fate, np.array([1], np.uint32), np.zeros(1, np.uint32))
     assert far.tolist() == [[NONE, 0]], "nobody comes before the first place"
+
+
+def test_documents_with_pairs_are_numbered_anew() -> None:
+    random = np.random.default_rng(7)
+    for count in (2, 64, 65, 1000):
+        ends = np.sort(random.integers(0, count, (count // 2 + 1, 2)), axis=1)
+        pairs = np.column_stack((ends, random.integers(0, 9, ends.shape))).astype(np.uint32)
+        made = np.zeros_like(pairs)
+        documents = _core.number_anew(pairs, count, made)
+        wanted, numbers = np.unique(ends, return_inverse=True)
+        assert documents.tolist() == wanted.tolist()
+        assert made[:, :2].tolist() == numbers.reshape(ends.shape).tolist()
+        assert made[:, 2:].tolist() == pairs[:, 2:].tolist()
+    with pytest.raises(ValueError, match="below the count"):
+        _core.number_anew(pairs, int(ends.max()), made)
+    with pytest.raises(ValueError, match="room"):
+        _core.number_anew(pairs, count, made[1:])

@@ -18,6 +18,10 @@ template <typename T, size_t columns>
 using InputTable = nb::ndarray<const T, nb::shape<-1, static_cast<nb::ssize_t>(columns)>,
                                nb::c_contig, nb::device::cpu>;
 
+template <typename T, size_t columns>
+using OutputTable =
+    nb::ndarray<T, nb::shape<-1, static_cast<nb::ssize_t>(columns)>, nb::c_contig, nb::device::cpu>;
+
 template <typename T>
 std::span<const T> view(const InputArray<T>& array) {
     return {array.data(), array.size()};
@@ -72,6 +76,29 @@ void bind_greedy(nb::module_& module) {
         "One round of the dedup rule: the fate of each document (0 undecided, 1 kept, 2 removed), "
         "the pairs that must be counted exactly before the next round, and others that may be "
         "wanted then.");
+    module.def(
+        "number_anew",
+        [](InputTable<uint32_t, 4> pairs, size_t count, OutputTable<uint32_t, 4> to) {
+            const std::span<const Pair> given(reinterpret_cast<const Pair*>(pairs.data()),
+                                              pairs.shape(0));
+            bool right = to.shape(0) == given.size();
+            for (const Pair& pair : given) right = right && pair.a < count && pair.b < count;
+            if (!right)
+                throw std::invalid_argument(
+                    "pairs: want documents below the count, and as "
+                    "much room for them");
+            std::vector<uint32_t> documents;
+            {
+                nb::gil_scoped_release release;
+                documents =
+                    number_anew(given, count, {reinterpret_cast<Pair*>(to.data()), to.shape(0)});
+            }
+            return to_array(std::move(documents));
+        },
+        "pairs"_a, "count"_a, "to"_a,
+        "Writes pairs with their documents, of `count`, numbered anew in their order; the "
+        "documents "
+        "that have a pair.");
     module.def(
         "greedy_reasons",
         [](InputTable<uint32_t, 4> pairs, InputArray<uint8_t> exact, InputTable<uint32_t, 2> parts,

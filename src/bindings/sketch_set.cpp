@@ -68,6 +68,15 @@ class FileReader : public SketchReader {
 
     size_t size() const { return files_.size(); }
 
+    // Where the chunks are mapped; they outlive this.
+    void use_views(std::span<const SketchChunk> views) { views_ = views; }
+
+    void release(size_t chunk, size_t first, size_t count) const override {
+        const SketchChunk& view = views_[chunk];
+        release_mapped(view.values + first, count * sizeof(uint64_t));
+        if (view.frequency) release_mapped(view.frequency + first, count);
+    }
+
     void read(size_t chunk, size_t first, size_t count, uint64_t* to) const override {
         const auto [file, start] = files_[chunk];
         auto* next = reinterpret_cast<char*>(to);
@@ -84,6 +93,7 @@ class FileReader : public SketchReader {
 
    private:
     std::vector<std::pair<int, int64_t>> files_;
+    std::span<const SketchChunk> views_;
 };
 
 // A SketchSet together with the arrays that it looks at.
@@ -127,6 +137,7 @@ class OwningSketchSet {
                 rows.data(), rows.size(),
                 size.data(), level.data(),
                 smallest,    reader_.size() ? &reader_ : nullptr};
+        reader_.use_views(views_);
         set_.simd = simd_argument("");
         set_.shingles_only = words && shingles_only;
         if (visits) {
@@ -164,13 +175,7 @@ class OwningSketchSet {
     // frequencies.
     void release(size_t begin, size_t end) const {
         check_range(begin, end);
-        if (!reads_files() || begin == end) return;
-        const auto chunk_of = [&](size_t i) { return set_.rows[set_.visit(i)] >> set_.chunk_bits; };
-        for (size_t n = chunk_of(begin); n <= chunk_of(end - 1); ++n) {
-            const size_t values = chunks_[n].first.size();
-            release_mapped(views_[n].values, values * sizeof(uint64_t));
-            if (views_[n].frequency) release_mapped(views_[n].frequency, values);
-        }
+        if (begin < end) set_.release(set_.visit(begin), set_.visit(end - 1));
     }
 
     const SketchSet& counted() const {
@@ -617,14 +622,16 @@ void bind_sketch_set(nb::module_& module) {
         .def(
             "__init__",
             [](Masses* self, const OwningSketchSet& sketches, uint8_t least_frequency, size_t keys,
-               size_t heads, bool by_category) {
-                if (least_frequency < 1 || keys < 1 || heads < 1)
+               size_t heads, bool by_category, size_t every) {
+                if (least_frequency < 1 || keys < 1 || heads < 1 || every < 1)
                     throw std::invalid_argument("mass rule: out of range: want at least 1");
-                new (self) Masses(sketches.counted(), {least_frequency, keys, heads}, by_category);
+                new (self)
+                    Masses(sketches.counted(), {least_frequency, keys, heads}, by_category, every);
             },
             nb::keep_alive<1, 2>(), "sketches"_a, "least_frequency"_a, "keys"_a, "heads"_a,
-            "by_category"_a = true,
-            "Without `by_category` the heads of a key are the first documents of all.")
+            "by_category"_a = true, "every"_a = 1,
+            "Without `by_category` the heads of a key are the first documents of all. One document "
+            "of `every` takes part.")
         .def("add", &Masses::add, nb::call_guard<nb::gil_scoped_release>(), "begin"_a, "end"_a,
              "threads"_a, "Takes the keys of documents from begin to end; all come in their order.")
         .def("finish", &Masses::finish, nb::call_guard<nb::gil_scoped_release>(),

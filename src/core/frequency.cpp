@@ -35,12 +35,14 @@ void FrequencyTable::clear(uint64_t pass) {
 void FrequencyTable::count(const SketchSet& sketches, size_t begin, size_t end, size_t threads) {
     const size_t stretches = std::min(std::bit_floor(std::max<size_t>(threads, 1)), most_stretches);
     if (stretches == 1) {
-        for (size_t i = begin; i < end; ++i)
+        for (size_t i = begin; i < end; ++i) {
             for (const uint64_t element : sketches.elements(sketches.visit(i))) {
                 const uint64_t slot = (mixed(element) >> (64 - bits_)) - first_;
                 if (slot < size_) [[likely]]
                     count_one(counters_.data()[slot]);
             }
+            sketches.leave(i, i + 1);
+        }
         return;
     }
     // Every thread has its own stretch of the counters. First the elements are divided among them.
@@ -58,6 +60,7 @@ void FrequencyTable::count(const SketchSet& sketches, size_t begin, size_t end, 
                         const uint64_t slot = (mixed(element) >> (64 - bits_)) - first_;
                         if (slot < size_) slots[piece][slot >> shift].push_back(slot);
                     }
+                sketches.leave(first, std::min(end, first + block));
             };
         });
         in_parallel(stretches, threads, [&] {
@@ -86,6 +89,7 @@ void FrequencyTable::write(const SketchSet& sketches, size_t begin, size_t end, 
                     ++to;
                 }
             }
+            sketches.leave(first, std::min(end, first + block));
         };
     });
 }

@@ -1,6 +1,7 @@
 #include "greedy.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace roughly {
@@ -197,6 +198,30 @@ class Decider {
 };
 
 }  // namespace
+
+std::vector<uint32_t> number_anew(std::span<const Pair> pairs, size_t count, std::span<Pair> to) {
+    // A bit for every document, and of each word how many lie before it.
+    std::vector<uint64_t> has_pair(count / 64 + 1);
+    for (const Pair& pair : pairs)
+        for (const uint32_t document : {pair.a, pair.b})
+            has_pair[document / 64] |= uint64_t{1} << document % 64;
+    std::vector<uint32_t> before(has_pair.size());
+    std::vector<uint32_t> documents;
+    for (size_t word = 0; word < has_pair.size(); ++word) {
+        before[word] = static_cast<uint32_t>(documents.size());
+        for (uint64_t left = has_pair[word]; left; left &= left - 1)
+            documents.push_back(static_cast<uint32_t>(64 * word) +
+                                static_cast<uint32_t>(std::countr_zero(left)));
+    }
+    const auto number = [&](uint32_t document) {
+        const uint64_t lower = has_pair[document / 64] & ((uint64_t{1} << document % 64) - 1);
+        return before[document / 64] + static_cast<uint32_t>(std::popcount(lower));
+    };
+    std::transform(pairs.begin(), pairs.end(), to.begin(), [&](const Pair& pair) {
+        return Pair{number(pair.a), number(pair.b), pair.common, pair.sampled};
+    });
+    return documents;
+}
 
 Round decide(const Candidates& candidates) { return Decider(candidates).decide(); }
 

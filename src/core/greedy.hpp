@@ -40,6 +40,10 @@ struct Candidates {
                         // best by that is not counted
 };
 
+// Writes pairs whose documents are below `count` with these numbered anew, in their order, and says
+// which they were: documents without a pair all stay, and take no room in what follows.
+std::vector<uint32_t> number_anew(std::span<const Pair> pairs, size_t count, std::span<Pair> to);
+
 enum class Fate : uint8_t { undecided = 0, kept = 1, removed = 2 };
 
 struct Round {

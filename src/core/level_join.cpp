@@ -605,8 +605,13 @@ std::vector<Pair> LevelIndex::probe(size_t begin, size_t end, size_t threads,
         Probers::Borrowed prober(*probers_);
         prober->use_leaders(leaders);
         return [&, from, to, prober = std::move(prober)](size_t part) {
-            const size_t own = from + part * block;
-            for (size_t n = own; n < std::min(to, own + block); ++n) prober->probe(n, found[part]);
+            const size_t own = from + part * block, own_end = std::min(to, own + block);
+            for (size_t n = own; n < own_end; ++n) prober->probe(n, found[part]);
+            // Their pages go, too, those of many at a time.
+            constexpr size_t parts = 32;
+            if (part % parts == parts - 1)
+                join_.sketches.release(lists_->probing(own_end - parts * block).document,
+                                       lists_->probing(own_end - 1).document);
         };
     });
     std::vector<Pair> pairs;

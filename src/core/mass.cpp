@@ -270,10 +270,11 @@ class Masses::Heads {
     std::vector<Signature> signatures_;
 };
 
-Masses::Masses(const SketchSet& sketches, const MassRule& rule, bool by_category)
+Masses::Masses(const SketchSet& sketches, const MassRule& rule, bool by_category, size_t every)
     : sketches_(sketches),
       rule_{rule.least_frequency, std::min(rule.keys, most_keys), std::min(rule.heads, most_heads)},
       by_category_(by_category),
+      every_(every),
       heads_(std::make_unique<Heads>(rule_.heads)) {}
 
 Masses::~Masses() = default;
@@ -285,15 +286,17 @@ void Masses::add(size_t begin, size_t end, size_t threads) {
     std::vector<std::vector<Keys>> keys((end - begin + block - 1) / block);
     in_parallel(keys.size(), threads, [&] {
         return [&](size_t piece) {
-            const size_t first = begin + piece * block;
-            for (size_t i = first; i < std::min(end, first + block); ++i)
+            const size_t first = begin + piece * block, last = std::min(end, first + block);
+            for (size_t i = next(first); i < last; i += every_)
                 keys[piece].emplace_back(sketches_, sketches_.visit(i), rule_);
+            sketches_.leave(first, last);
         };
     });
-    size_t i = begin;
+    size_t i = next(begin);
     for (const auto& piece : keys)
         for (const Keys& own : piece) {
-            const auto document = static_cast<uint32_t>(sketches_.visit(i++));
+            const auto document = static_cast<uint32_t>(sketches_.visit(i));
+            i += every_;
             for (const uint64_t key : own) heads_->add(head_key(document, key), document);
         }
 }
@@ -311,12 +314,13 @@ void Masses::find_hubs(Ratio threshold, size_t begin, size_t end, size_t threads
     in_parallel((end - begin + block - 1) / block, threads, [&] {
         return [&, finder = HubFinder<Heads>(sketches_, threshold, rule_, *heads_, by_category_)](
                    size_t piece) mutable {
-            const size_t first = begin + piece * block;
-            for (size_t i = first; i < std::min(end, first + block); ++i) {
+            const size_t first = begin + piece * block, last = std::min(end, first + block);
+            for (size_t i = next(first); i < last; i += every_) {
                 const auto document = static_cast<uint32_t>(sketches_.visit(i));
                 uint32_t& hub = hubs[document];
                 hub = heads_->empty() ? no_hub : finder.find(document, hub);
             }
+            sketches_.leave(first, last);
         };
     });
 }

@@ -36,8 +36,10 @@ struct MassRule {
 // The heads of all keys; then the hubs. Frequencies have been counted.
 class Masses {
    public:
-    // Without `by_category` the heads of a key are the first documents of all.
-    Masses(const SketchSet& sketches, const MassRule& rule, bool by_category = true);
+    // Without `by_category` the heads of a key are the first documents of all. One document of
+    // `every` takes part, in the order of SketchSet::visit.
+    Masses(const SketchSet& sketches, const MassRule& rule, bool by_category = true,
+           size_t every = 1);
     ~Masses();
 
     // Takes the keys of the documents from `begin` to `end`, in the order of SketchSet::visit.
@@ -67,9 +69,13 @@ class Masses {
         return by_category_ ? sketches_.in_category(document, key) : key;
     }
 
+    // The first that takes part, from the i-th on.
+    size_t next(size_t i) const { return (i + every_ - 1) / every_ * every_; }
+
     SketchSet sketches_;
     MassRule rule_;
     bool by_category_;
+    size_t every_;
     bool finished_ = false;
     std::unique_ptr<Heads> heads_;
 };

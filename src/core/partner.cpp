@@ -192,6 +192,7 @@ std::vector<Pair> PartnerFinder::find(size_t begin, size_t end, size_t threads) 
                 if (marks_[document] || own_->among[document])
                     comparer.compare(document, own_->among[document], found[part]);
             }
+            sketches_.leave(first, std::min(end, first + block));
         };
     });
     std::vector<Pair> pairs;

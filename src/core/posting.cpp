@@ -171,6 +171,7 @@ Postings make_postings(const SketchSet& sketches, const JoinRule& rule, uint8_t 
                     maker.make(document, least, bounds[document],
                                signatures.empty() ? nullptr : &signatures[document], parts[part]);
             }
+            sketches.leave(first, std::min(end, first + block));
             places[part].fill(0);
             for (const Posting& posting : parts[part]) ++places[part][bucket_of(posting.key)];
         };

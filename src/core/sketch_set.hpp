@@ -41,6 +41,8 @@ class SketchReader {
     virtual ~SketchReader() = default;
     // `count` values of a chunk, from the one numbered `first` on.
     virtual void read(size_t chunk, size_t first, size_t count, uint64_t* to) const = 0;
+    // Lets the pages go that the same values, and their frequencies, were touched in.
+    virtual void release(size_t chunk, size_t first, size_t count) const = 0;
 };
 
 // One worker's sketches that were read last: documents that are compared with one are soon compared
@@ -123,6 +125,30 @@ struct SketchSet {
         const size_t chunk = rows[document] >> chunk_bits;
         const auto first = static_cast<size_t>(in_place.data() - chunks[chunk].values);
         reader->read(chunk, first, to.size(), to.data());
+    }
+
+    // If there is a reader, lets the pages of files go that the sketches of these documents lie in,
+    // and those of all between them.
+    void release(size_t first, size_t last) const {
+        if (!reader) return;
+        const size_t end = rows[last] + size_t{1};
+        for (size_t row = rows[first], next; row < end; row = next) {
+            const size_t chunk = row >> chunk_bits, begin = chunk << chunk_bits;
+            next = std::min(end, begin + (size_t{1} << chunk_bits));
+            const int64_t* const offsets = chunks[chunk].offsets;
+            const auto value = static_cast<size_t>(offsets[row - begin]);
+            reader->release(chunk, value, static_cast<size_t>(offsets[next - begin]) - value);
+        }
+    }
+
+    // The same for threads that go through all documents, in the order of `visit`: one has done
+    // those from `begin` to `end`. What lies further back goes, some megabytes at a time, as the
+    // others have done with it, too.
+    void leave(size_t begin, size_t end) const {
+        constexpr size_t stretch = 1024;
+        const size_t last = begin / stretch;
+        if (!reader || end / stretch == last || last == 0) return;
+        release(visit((last - 1) * stretch), visit(last * stretch - 1));
     }
 
     // Of the same elements, one by one.

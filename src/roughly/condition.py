@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from roughly import _core
 from roughly.errors import MismatchError, ParameterError
@@ -151,6 +150,8 @@ class Attributes:
         check_stored(stored, condition)
         simhash = has_simhash = category = None
         if condition.simhash is not None:
+            import pyarrow.compute as pc
+
             column = stored.column("simhash")
             has_simhash = pc.is_valid(column).to_numpy()
             simhash = pc.fill_null(column, 0).to_numpy()
@@ -248,6 +249,8 @@ def _categories(stored: Stored, condition: Condition) -> npt.NDArray[np.uint64]:
 
 def category_hashes(names: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.uint64]:
     """What categories are told by, each distinct one hashed once."""
+    import pyarrow.compute as pc
+
     coded = pc.fill_null(names, "").dictionary_encode()
     if isinstance(coded, pa.ChunkedArray):
         coded = coded.combine_chunks()

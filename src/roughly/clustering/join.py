@@ -141,12 +141,14 @@ class Join:
         self._set = sketches.taking_part(rows, budget.resident, self._arrays)
         if condition is not None:
             self._set.use_condition(*condition)
-        self._step = sketches.documents_in(budget.resident // 16)
+        # Their postings are made at once, and take up to twice as much for a moment.
+        self._step = sketches.documents_in(min(budget.resident, budget.postings // 4))
         self._join_step = self._step if self._set.reads_files else _PROBE_DOCUMENTS
         # No fewer elements than each document has at this level and coarser ones; 0 where it has no
         # partner there.
         self._bounds: Rows = np.zeros(0, np.uint32)
         self._bounds_level = 0
+        self._signatures = np.empty((0, _core.SIGNATURE_WORDS), np.uint64)
         self.disk_bytes = 0
         """The most that was on disk at once."""
         with self._clock("sort"):
@@ -166,19 +168,9 @@ class Join:
         """Whether many of a sample of the documents have one hub, or many of them have any: a look
         at all others is worth while then, for whoever finds the same pairs without."""
         # Not those that follow each other, which may be a family.
+        masses = self._finished(rule, self._budget.table, every=_SAMPLED_OF)
         hubs: Hubs = self._arrays.full(len(self), _core.UNKNOWN_HUB, np.uint32)
-
-        def take(work: Callable[[int], None]) -> None:
-            for begin, end in steps(len(self), self._step):
-                for at in range(-(-begin // _SAMPLED_OF) * _SAMPLED_OF, end, _SAMPLED_OF):
-                    work(at)
-                self._release(begin, end)
-
-        with self._clock("pairs"):
-            masses = _core.Masses(self._set, rule.least_frequency, rule.keys, rule.heads, True)
-            take(lambda at: masses.add(at, at + 1, 1))
-            masses.finish(self._budget.table, self._threads)
-            take(lambda at: masses.find_hubs(_ratio(threshold), at, at + 1, 1, hubs))
+        self._find_hubs(masses, threshold, hubs)
         looked_at = hubs[hubs != _core.UNKNOWN_HUB]
         sizes = np.unique(looked_at[looked_at != _core.NO_HUB], return_counts=True)[1]
         return bool(len(sizes)) and bool(
@@ -208,17 +200,17 @@ class Join:
             hubs[links[:, 1]] = links[:, 0]
             yield hubs, links
 
-    def _masses(self, rule: MassRule, *, by_category: bool = True) -> _core.Masses:
+    def _masses(self, rule: MassRule, *, by_category: bool = True, every: int = 1) -> _core.Masses:
         """With the heads of all keys."""
-        masses = _core.Masses(self._set, rule.least_frequency, rule.keys, rule.heads, by_category)
+        masses = _core.Masses(self._set, *rule[:3], by_category, every)
         for begin, end in steps(len(self), self._step):
             masses.add(begin, end, self._threads)
             self._release(begin, end)
         return masses
 
-    def _finished(self, rule: MassRule, signature_bytes: int) -> _core.Masses:
+    def _finished(self, rule: MassRule, signature_bytes: int, every: int = 1) -> _core.Masses:
         with self._clock("pairs"):
-            masses = self._masses(rule)
+            masses = self._masses(rule, every=every)
             masses.finish(signature_bytes, self._threads)
             self._release_all()
         return masses
@@ -301,7 +293,9 @@ class Join:
         counts = self._arrays.zeros(documents, np.uint32)
         groups = self.groups_of(hubs) if not len(groups) else groups
         seen = documents if self._has_room_for_signatures else 0
-        signatures = np.empty((seen, _core.SIGNATURE_WORDS), np.uint64)
+        if len(self._signatures) < seen:
+            self._signatures = np.empty((seen, _core.SIGNATURE_WORDS), np.uint64)
+        signatures = self._signatures
         ratio = _ratio(floor)
         led = Leaders(NO_HUBS, Fraction(1)) if leaders is None else leaders
         with _PostingRuns(self._budget, self._scratch) as runs:

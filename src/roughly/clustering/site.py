@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from roughly.clustering.sketches import PairTable
 from roughly.url import host_of
@@ -32,6 +31,8 @@ def site_numbers(columns: Iterable[pa.Array]) -> Numbers:
 
 def site_number_pieces(columns: Iterable[pa.Array]) -> Iterator[Numbers]:
     """The same column by column."""
+    import pyarrow.compute as pc
+
     known: dict[str, int] = {}
     for ids in columns:
         hosts = host_of(ids).dictionary_encode()

@@ -213,16 +213,7 @@ class _Field:
         scratch: Scratch,
     ) -> _Field:
         pairs = scratch.zeros(4 * len(candidates.pairs), np.uint32).reshape(-1, 4)
-        has_pair = np.zeros(len(groups.representatives), dtype=bool)
-        for begin, end in stretches(len(pairs)):
-            has_pair[candidates.pairs[begin:end, :2]] = True
-        documents = np.flatnonzero(has_pair).astype(np.uint32)
-        numbers = scratch.zeros(len(has_pair), np.uint32)
-        numbers[documents] = np.arange(len(documents), dtype=np.uint32)
-        for begin, end in stretches(len(pairs)):
-            some = candidates.pairs[begin:end]
-            pairs[begin:end, :2] = numbers[some[:, :2]]
-            pairs[begin:end, 2:] = some[:, 2:]
+        documents = _core.number_anew(candidates.pairs, len(groups.representatives), pairs)
         containment = (0, 0)
         if rule.containment is not None:
             containment = rule.containment.numerator, rule.containment.denominator

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from roughly.condition import NO_SIMHASH
 from roughly.deduplication.decision import KINDS, Removals
@@ -84,6 +83,8 @@ def count_sites(
 ) -> tuple[int, int]:
     """Of how many removals both documents are of one site, and of how many of two; a document that
     is known by no URL is of none."""
+    import pyarrow.compute as pc
+
     same = cross = 0
     for begin in range(0, len(removals), _ROWS):
         part = slice(begin, begin + _ROWS)
@@ -113,6 +114,8 @@ def removal_lines(
     removals: Removals, columns: Columns, corpus: Columns | None = None
 ) -> Iterator[bytes]:
     """The same as JSON Lines, some at a time."""
+    import pyarrow.compute as pc
+
     join: Any = pc.binary_join_element_wise
     for table in removal_tables(removals, columns, corpus):
         more: list[Any] = []
@@ -141,6 +144,8 @@ def removal_lines(
 
 
 def _quoted(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    import pyarrow.compute as pc
+
     special = pc.match_substring_regex(column, _SPECIAL)
     quoted = pc.binary_join_element_wise('"', column, '"', "")
     if not pc.any(special).as_py():

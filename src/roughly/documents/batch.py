@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from roughly import _core
 from roughly.documents.category import category_texts
@@ -184,7 +183,7 @@ def _of_piece(
     piece: Piece, content_type: str, skipped: Skipped, schema: pa.Schema
 ) -> pa.RecordBatch:
     n = len(piece.position)
-    content, html, encoding = _decoded(piece.content, content_type)
+    content, html, encoding = decoded(piece.content, content_type)
     date = pa.nulls(n, pa.string())
     if piece.date is not None:
         from roughly.documents.date import iso_dates
@@ -226,17 +225,16 @@ def _batch(
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA_WITH_CATEGORY if more else SCHEMA)
 
 
-def _decoded(
+def decoded(
     content: pa.Array, content_type: str
 ) -> tuple[pa.Array, pa.Array, npt.NDArray[np.int8]]:
-    """Text as it is, and bytes that are UTF-8 too: they are checked as a whole, and looked at one
-    by one only if that fails. What a document's neighbours are makes no difference."""
+    """The columns content, html and encoding: text as it is, and bytes that are UTF-8 too. They are
+    checked as a whole, and looked at one by one only if that fails. What a document's neighbours
+    are makes no difference."""
     encoding = np.full(len(content), _UTF8, dtype=np.int8)
     if not (pa.types.is_string(content.type) or pa.types.is_large_string(content.type)):
         content = _binary(content)
-        try:
-            content.cast(pa.large_string())
-        except pa.ArrowInvalid:
+        if not _are_utf8(content):
             return _decoded_singly(content, content_type)
     content = _binary(content)
     return content, pa.array(_html(content, content_type)), encoding
@@ -244,6 +242,17 @@ def _decoded(
 
 def _binary(content: pa.Array) -> pa.Array:
     return content if pa.types.is_large_binary(content.type) else content.cast(pa.large_binary())
+
+
+def _are_utf8(content: pa.Array) -> bool:
+    """Whether all of these bytes are, each value by itself."""
+    buffers = content.buffers()
+    text = pa.Array.from_buffers(pa.large_string(), len(content), buffers, offset=content.offset)
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _decoded_singly(
@@ -304,6 +313,8 @@ def _ids(piece: Piece) -> pa.Array:
     given = _text(piece.id)
     if _all_there(given):
         return given
+    import pyarrow.compute as pc
+
     missing = pc.or_kleene(pc.is_null(given), pc.equal(given, ""))
     return pc.if_else(missing, numbered(piece.name, piece.position), given)
 
@@ -317,10 +328,26 @@ def _all_there(given: pa.Array) -> bool:
     return bool((offsets[1:] > offsets[:-1]).all())
 
 
+def _can_be_string(column: pa.Array) -> bool:
+    """Whether `_as_string` can be used."""
+    if not pa.types.is_large_binary(column.type) or column.offset or not len(column):
+        return False
+    return bool(_offsets(column)[-1] < 1 << 31) and _are_utf8(column)
+
+
+def _as_string(column: pa.Array) -> pa.Array:
+    """What a cast would make; but a cast loads all of Arrow's functions, which takes 30 ms."""
+    valid, _, data = column.buffers()
+    offsets = pa.py_buffer(_offsets(column).astype(np.int32))
+    return pa.Array.from_buffers(pa.string(), len(column), [valid, offsets, data])
+
+
 def _text(column: pa.Array) -> pa.Array:
     """A column of ids as text, whatever its type."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
+    if _can_be_string(column):
+        return _as_string(column)
     try:
         return column.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from roughly import _core
 from roughly.documents.batch import Piece
@@ -168,7 +167,11 @@ def _categories(columns: _core.JsonlColumns, index: int) -> pa.Array:
     """The same, with what is no category where the value is a list or an object."""
     values, kind = _optional(columns, index), _column(columns, index)[1]
     nested = kind == _NESTED
-    return pc.if_else(pa.array(nested), NO_CATEGORY, values) if nested.any() else values
+    if not nested.any():
+        return values
+    import pyarrow.compute as pc
+
+    return pc.if_else(pa.array(nested), NO_CATEGORY, values)
 
 
 def _kept(piece: Piece, good: npt.NDArray[np.bool_]) -> Piece:

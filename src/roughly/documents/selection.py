@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly import _core
-from roughly.documents.batch import SCHEMA, Piece, batches
+from roughly.documents.batch import SCHEMA, decoded
 from roughly.documents.collection import Documents
 from roughly.documents.file import reason
 from roughly.documents.skipped import Skipped
@@ -97,16 +97,14 @@ def _of_lines(
             for begin, end in _parts(places.end - places.begin, size):
                 part = places.slice(begin, end)
                 # A record is a line. Only a file's last one may lack its end, and is the last here.
-                content = _texts(
+                texts = _texts(
                     _core.read_stretches(file.fileno(), part.begin, part.end), len(part), source
                 )
-                piece = Piece(
-                    0, source.name, part.position, part.begin, part.end, content, None, None
-                )
-                del content  # whoever gets it alone decides how long it stays in memory
-                finished = batches([piece], documents._content_type, 2 * size, Skipped())
-                del piece
-                yield from (batch.select(SELECTED.names) for batch in finished)
+                content, html, _ = decoded(texts, documents._content_type)
+                batch = pa.RecordBatch.from_arrays([content, html], schema=SELECTED)
+                del texts, content  # whoever gets it alone decides how long it stays in memory
+                yield batch
+                del batch
     except OSError as error:
         raise DocumentError(f"{source.name}: cannot read it again: {reason(error)}") from error
 

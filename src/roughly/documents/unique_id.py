@@ -15,7 +15,6 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from roughly import _core
 
@@ -166,5 +165,7 @@ def _on_disk(values: Hashes) -> Hashes:
 
 def numbered(prefix: str, position: npt.NDArray[np.int64]) -> pa.Array:
     """`path#row` for each row; rows are counted from 1, as editors count lines."""
+    import pyarrow.compute as pc
+
     join: Callable[..., pa.Array] = pc.binary_join_element_wise
     return join(prefix, pa.array(position + 1).cast(pa.string()), "#")

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from roughly.documents.file import printable
 from roughly.errors import DamageError, MismatchError, ParameterError, RoughlyError
@@ -97,7 +96,7 @@ class Segment:
         """Of all of them, as UTF-8."""
         total = 0
         for part in range(self.parts):
-            total += pc.sum(self.part_column(part, "bytes"), min_count=0).as_py()
+            total += int(np.asarray(self.part_column(part, "bytes")).sum())
             self._file(_KIND["bytes"], part).release()
         return total
 
