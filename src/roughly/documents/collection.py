@@ -25,9 +25,8 @@ from roughly.documents.skipped import Skipped
 from roughly.documents.source import Source, known_format
 from roughly.errors import DocumentError, ParameterError
 
-# Large enough that what Python does for a batch takes no time, and that reading takes about as much
-# memory, the same for any input, as later phases do.
-BATCH_BYTES = 10 << 20
+# Large enough that a batch keeps several threads busy, small enough for the cache of a server.
+BATCH_BYTES = 5 << 20
 
 Chosen = Callable[[pa.RecordBatch, int], pa.BooleanArray]
 
