@@ -170,3 +170,6 @@ def test_documents_with_pairs_are_numbered_anew() -> None:
         _core.number_anew(pairs, int(ends.max()), made)
     with pytest.raises(ValueError, match="room"):
         _core.number_anew(pairs, count, made[1:])
+    with pytest.raises(TypeError):  # It would be written to a copy.
+        _core.number_anew(pairs, count, made.astype(np.int64))
+    assert len(_core.number_anew(pairs[:0], count, made[:0])) == 0

@@ -127,6 +127,88 @@ def _in_steps(count: int, step: int) -> list[tuple[int, int]]:
     return [(begin, min(begin + step, count)) for begin in range(0, count, step)]
 
 
+def families(count: int, seed: int) -> list[str]:
+    """Every document resembles the next one or the one before, and some are of a large family."""
+    rng = np.random.default_rng(seed)
+    texts = []
+    for number in range(count):
+        own = [f"o{number // 2}x{n}" for n in range(8)] + [f"r{number}"] * (number % 3 == 0)
+        if number % 11 < 2:
+            own += [f"m{number % 2}y{n}" for n in range(40)]
+        texts.append(" ".join(rng.permutation(own)))
+    return texts
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_pages_let_go_change_nothing(
+    tmp_path: Path, threads: int, shuffled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads that let go what lies behind them, step by step, find what those find that keep all:
+    frequencies, hubs, pairs and partners."""
+    texts = families(5000, 6)
+    sketches = stored(tmp_path, texts, Sketcher(w=1, select="adaptive:16"), 1024)
+    rows = np.arange(len(texts), dtype=np.uint32)
+    if shuffled:
+        rows = np.random.default_rng(7).permutation(rows)
+    rule, half = MassRule(50, 4, 4), Fraction(1, 2)
+    few, marked = np.arange(0, len(texts), 97, dtype=np.uint32), np.arange(len(texts)) % 2 == 1
+    found = []
+    for budget in (LARGE, replace(LARGE, resident=0)):
+        join = Join(sketches, rows, threads=threads, budget=budget)
+        hubs = join.hubs(half, rule)
+        pairs = np.concatenate(
+            [t for n in join.levels for t in join.pairs("resemblance", half, n, hubs)]
+        )
+        partners = join.partners("resemblance", half, few, marked)
+        massed = join.seems_massed(half, rule), join.seems_massed(Fraction(1), rule)
+        every = [join._frequencies, hubs, np.sort(pairs, axis=0), np.sort(partners, axis=0)]
+        found.append(([each.tolist() for each in every], massed))
+        assert join._set.reads_files == (budget is not LARGE)
+        # From the second join on in steps that begin anywhere.
+        monkeypatch.setattr(Sketches, "documents_in", lambda *_: 1537)
+    assert found[0] == found[1]
+    (_, hubs, pairs, partners), massed = found[0]
+    assert massed == (True, False)
+    assert len(set(hubs)) > 2 and len(pairs) > 1000 and len(partners) > 20
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("count", [993, 1001, 1015, 1023, 1024, 1025, 2017, 2047, 2049])
+def test_any_number_of_probers(tmp_path: Path, count: int) -> None:
+    """Twins, each of which probes: none is looked for before the first."""
+    texts = [f"a{n // 2} b{n // 2} c{n // 2}" for n in range(count)]
+    sketches = stored(tmp_path, texts, Sketcher(w=1, select="all"), 512)
+    rows = np.arange(count, dtype=np.uint32)
+    for threads in (1, 2):
+        join = Join(sketches, rows, threads=threads, budget=replace(LARGE, resident=0))
+        [pairs] = join.pairs("resemblance", Fraction(1, 2), 0)
+        assert pairs.tolist() == [[n, n + 1, 3, 3] for n in range(0, count - 1, 2)]
+
+
+def test_steps_of_long_documents(tmp_path: Path) -> None:
+    """Where these lie together a step has fewer of them than the mean would say."""
+    texts = ["short"] * 8192 + [" ".join(f"w{n}x{i}" for i in range(100)) for n in range(8192)]
+    sketches = stored(tmp_path, texts, Sketcher(w=1, select="all"), 8192)
+    assert sketches.documents_in(800 * 6000) == 6000
+
+
+def test_masses_want_documents_that_are_there() -> None:
+    sketches = Sketches.of_batch(Sketcher(w=1).sketch_batch(["a b", "a c"]))
+    join = Join(sketches, np.arange(2, dtype=np.uint32), threads=1, budget=LARGE)
+    masses = _core.Masses(join._set, 1, 1, 1)
+    with pytest.raises(ValueError, match="beyond the last one"):
+        masses.add(0, 3, 1)
+    masses.add(0, 2, 1)
+    masses.finish(0, 1)
+    hubs = np.full(2, _core.UNKNOWN_HUB, np.uint32)
+    with pytest.raises(ValueError, match="beyond the last one"):
+        masses.find_hubs((1, 2), 1, 3, 1, hubs)
+    with pytest.raises(ValueError, match="one of every document"):
+        masses.find_hubs((1, 2), 0, 2, 1, hubs[:1])
+
+
 @needs_proc
 def test_pages_of_a_step_are_let_go(tmp_path: Path) -> None:
     """Those of the documents that were visited, and no others; what they hold stays there."""

@@ -81,24 +81,22 @@ void bind_greedy(nb::module_& module) {
         [](InputTable<uint32_t, 4> pairs, size_t count, OutputTable<uint32_t, 4> to) {
             const std::span<const Pair> given(reinterpret_cast<const Pair*>(pairs.data()),
                                               pairs.shape(0));
-            bool right = to.shape(0) == given.size();
-            for (const Pair& pair : given) right = right && pair.a < count && pair.b < count;
-            if (!right)
-                throw std::invalid_argument(
-                    "pairs: want documents below the count, and as "
-                    "much room for them");
+            const std::span<Pair> room(reinterpret_cast<Pair*>(to.data()), to.shape(0));
             std::vector<uint32_t> documents;
             {
                 nb::gil_scoped_release release;
-                documents =
-                    number_anew(given, count, {reinterpret_cast<Pair*>(to.data()), to.shape(0)});
+                bool right = room.size() == given.size();
+                for (const Pair& pair : given) right = right && pair.a < count && pair.b < count;
+                if (!right)
+                    throw std::invalid_argument(
+                        "pairs: want documents below the count, and as much room for them");
+                documents = number_anew(given, count, room);
             }
             return to_array(std::move(documents));
         },
-        "pairs"_a, "count"_a, "to"_a,
+        "pairs"_a, "count"_a, "to"_a.noconvert(),
         "Writes pairs with their documents, of `count`, numbered anew in their order; the "
-        "documents "
-        "that have a pair.");
+        "documents that have a pair.");
     module.def(
         "greedy_reasons",
         [](InputTable<uint32_t, 4> pairs, InputArray<uint8_t> exact, InputTable<uint32_t, 2> parts,

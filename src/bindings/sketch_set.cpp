@@ -68,7 +68,7 @@ class FileReader : public SketchReader {
 
     size_t size() const { return files_.size(); }
 
-    // Where the chunks are mapped; they outlive this.
+    // Where the chunks are mapped; as long as any of them is released.
     void use_views(std::span<const SketchChunk> views) { views_ = views; }
 
     void release(size_t chunk, size_t first, size_t count) const override {
@@ -277,9 +277,23 @@ void write(const FrequencyTable& table, const OwningSketchSet& sketches, size_t 
     table.write(sketches.set(), begin, end, threads, arrays);
 }
 
+void check_documents(const Masses& self, size_t begin, size_t end) {
+    if (begin > end || end > self.documents())
+        throw std::invalid_argument("documents: beyond the last one");
+}
+
+void add_documents(Masses& self, size_t begin, size_t end, size_t threads) {
+    check_documents(self, begin, end);
+    nb::gil_scoped_release release;
+    self.add(begin, end, threads);
+}
+
 void find_hubs(const Masses& self, Fraction threshold, size_t begin, size_t end, size_t threads,
                OutputArray<uint32_t> hubs) {
     const Ratio ratio = ratio_argument(threshold);
+    check_documents(self, begin, end);
+    if (hubs.size() != self.documents())
+        throw std::invalid_argument("hubs: want one of every document");
     nb::gil_scoped_release release;
     self.find_hubs(ratio, begin, end, threads, {hubs.data(), hubs.size()});
 }
@@ -590,8 +604,8 @@ void bind_sketch_set(nb::module_& module) {
              "The counters, of 2^bits, of elements of documents from begin to end that have this "
              "frequency or a higher one, ascending.")
         .def("release", &OwningSketchSet::release, "begin"_a, "end"_a,
-             "Takes the files in which the sketches of documents from begin to end lie, in the "
-             "order of rows, out of memory, with their frequencies, if it reads files.")
+             "Takes the sketches of documents from begin to end, in the order of rows, and their "
+             "frequencies out of memory, if it reads files.")
         .def("mass_keys", &keys_of_masses, "least_frequency"_a, "keys"_a, "begin"_a, "end"_a,
              "threads"_a,
              "The keys by which masses are found of documents from begin to end, in their order, "
@@ -632,8 +646,8 @@ void bind_sketch_set(nb::module_& module) {
             "by_category"_a = true, "every"_a = 1,
             "Without `by_category` the heads of a key are the first documents of all. One document "
             "of `every` takes part.")
-        .def("add", &Masses::add, nb::call_guard<nb::gil_scoped_release>(), "begin"_a, "end"_a,
-             "threads"_a, "Takes the keys of documents from begin to end; all come in their order.")
+        .def("add", &add_documents, "begin"_a, "end"_a, "threads"_a,
+             "Takes the keys of documents from begin to end; all come in their order.")
         .def("finish", &Masses::finish, nb::call_guard<nb::gil_scoped_release>(),
              "signature_bytes"_a, "threads"_a,
              "Ends the adding. Signatures of the heads, which spare looks at their sketches, are "

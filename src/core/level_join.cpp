@@ -607,11 +607,9 @@ std::vector<Pair> LevelIndex::probe(size_t begin, size_t end, size_t threads,
         return [&, from, to, prober = std::move(prober)](size_t part) {
             const size_t own = from + part * block, own_end = std::min(to, own + block);
             for (size_t n = own; n < own_end; ++n) prober->probe(n, found[part]);
-            // Their pages go, too, those of many at a time.
-            constexpr size_t parts = 32;
-            if (part % parts == parts - 1)
-                join_.sketches.release(lists_->probing(own_end - parts * block).document,
-                                       lists_->probing(own_end - 1).document);
+            if (const auto behind = left_behind(own, own_end))
+                join_.sketches.release(lists_->probing(behind->first).document,
+                                       lists_->probing(behind->second).document);
         };
     });
     std::vector<Pair> pairs;

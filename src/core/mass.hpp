@@ -42,6 +42,8 @@ class Masses {
            size_t every = 1);
     ~Masses();
 
+    size_t documents() const { return sketches_.count; }
+
     // Takes the keys of the documents from `begin` to `end`, in the order of SketchSet::visit.
     void add(size_t begin, size_t end, size_t threads);
 

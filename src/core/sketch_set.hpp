@@ -6,7 +6,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "pair.hpp"
@@ -76,6 +78,16 @@ class SketchBuffer {
     std::vector<Slot> slots_;
 };
 
+// For threads that go through many things that lie one behind the other: one has done those from
+// `begin` to `end`. Which of those further back it may put away, first and last; some megabytes of
+// sketches at a time. Others have hardly anything to do there any more.
+inline std::optional<std::pair<size_t, size_t>> left_behind(size_t begin, size_t end) {
+    constexpr size_t stretch = 1024;
+    const size_t own = begin / stretch;
+    if (end / stretch == own || own == 0) return std::nullopt;
+    return std::pair{(own - 1) * stretch, own * stretch - 1};
+}
+
 // What two documents must meet to be a pair; the arrays are of every row.
 struct PairCondition {
     const uint64_t* category = nullptr;  // a hash of it, the same in both; null: it may be any
@@ -128,7 +140,7 @@ struct SketchSet {
     }
 
     // If there is a reader, lets the pages of files go that the sketches of these documents lie in,
-    // and those of all between them.
+    // and those of all between them. Whoever is still there gets them back from the file.
     void release(size_t first, size_t last) const {
         if (!reader) return;
         const size_t end = rows[last] + size_t{1};
@@ -141,14 +153,10 @@ struct SketchSet {
         }
     }
 
-    // The same for threads that go through all documents, in the order of `visit`: one has done
-    // those from `begin` to `end`. What lies further back goes, some megabytes at a time, as the
-    // others have done with it, too.
+    // The same for threads that go through all documents, in the order of `visit`.
     void leave(size_t begin, size_t end) const {
-        constexpr size_t stretch = 1024;
-        const size_t last = begin / stretch;
-        if (!reader || end / stretch == last || last == 0) return;
-        release(visit((last - 1) * stretch), visit(last * stretch - 1));
+        if (const auto behind = left_behind(begin, end))
+            release(visit(behind->first), visit(behind->second));
     }
 
     // Of the same elements, one by one.

@@ -178,7 +178,7 @@ class SketchSet:
 
     def release(self, begin: int, end: int) -> None:
         """
-        Takes the files in which the sketches of documents from begin to end lie, in the order of rows, out of memory, with their frequencies, if it reads files.
+        Takes the sketches of documents from begin to end, in the order of rows, and their frequencies out of memory, if it reads files.
         """
 
     def mass_keys(self, least_frequency: int, keys: int, begin: int, end: int, threads: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]]:

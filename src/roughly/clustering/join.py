@@ -38,6 +38,7 @@ _Condition = tuple[_Column, _Column, int, tuple[int, int]]
 _ENTRY_BYTES = 16
 _SIGNATURE_BYTES = 8 * _core.SIGNATURE_WORDS
 
+_NO_SIGNATURES = np.zeros((0, _core.SIGNATURE_WORDS), np.uint64)
 NO_HUBS: Hubs = np.zeros(0, np.uint32)
 NO_PAIRS: PairTable = np.zeros((0, 4), np.uint32)
 
@@ -148,7 +149,7 @@ class Join:
         # partner there.
         self._bounds: Rows = np.zeros(0, np.uint32)
         self._bounds_level = 0
-        self._signatures = np.empty((0, _core.SIGNATURE_WORDS), np.uint64)
+        self._signatures = _NO_SIGNATURES  # of the levels so far, in one place
         self.disk_bytes = 0
         """The most that was on disk at once."""
         with self._clock("sort"):
@@ -202,7 +203,9 @@ class Join:
 
     def _masses(self, rule: MassRule, *, by_category: bool = True, every: int = 1) -> _core.Masses:
         """With the heads of all keys."""
-        masses = _core.Masses(self._set, *rule[:3], by_category, every)
+        masses = _core.Masses(
+            self._set, rule.least_frequency, rule.keys, rule.heads, by_category, every
+        )
         for begin, end in steps(len(self), self._step):
             masses.add(begin, end, self._threads)
             self._release(begin, end)
@@ -278,7 +281,8 @@ class Join:
         """Every pair that meets at this level and reaches the floor, once, in tables, except those
         of documents with the same hub and of one with its hub, or those of documents of the same
         group (a number, NO_HUB for none), if groups are given instead; and perhaps those of two
-        that have leaders. `advance` is told of documents done; each comes by twice."""
+        that have leaders. `advance` is told of documents done; each comes by twice. One call is
+        done before the next."""
         documents = len(self)
         if level < self._bounds_level or not len(self._bounds):
             self._bounds = self._kept()
@@ -355,6 +359,8 @@ class Join:
                     told = done
                 del index
                 give_back_memory()  # Before the next one is made.
+        if level == self.levels[-1]:
+            self._signatures = _NO_SIGNATURES
 
     @property
     def _has_room_for_signatures(self) -> bool:

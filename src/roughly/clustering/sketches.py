@@ -109,9 +109,13 @@ class Sketches:
             yield number * self.chunk_rows, counts
 
     def documents_in(self, size: int) -> int:
-        """About how many documents' sketches have so many bytes: a step's, at least."""
-        total = sum(values.nbytes for values, _ in self.chunks)
-        return max(STEP_DOCUMENTS, len(self) * size // max(total, 1))
+        """About how many documents' sketches have so many bytes, even where they are largest: a
+        step's, at least."""
+        # Long documents may lie together. Few of them do not matter: a step has more.
+        largest = [
+            values.nbytes / max(len(offsets) - 1, STEP_DOCUMENTS) for values, offsets in self.chunks
+        ]
+        return max(STEP_DOCUMENTS, int(size / max([*largest, 1])))
 
     def bytes_of(self, rows: Rows) -> int:
         """Of the sketches of these rows."""

@@ -113,6 +113,7 @@ def decide(
         if equivalent.all():
             break
         apart = np.union1d(apart, groups.members[~equivalent])
+        del finder, candidates
     pool.release()
     give_back_memory()  # that of the texts
     last: npt.NDArray[np.uint32] = pool.scratch.copy(groups.representatives, np.uint32)

@@ -100,11 +100,11 @@ def _of_lines(
                 texts = _texts(
                     _core.read_stretches(file.fileno(), part.begin, part.end), len(part), source
                 )
-                content, html, _ = decoded(texts, documents._content_type)
-                batch = pa.RecordBatch.from_arrays([content, html], schema=SELECTED)
-                del texts, content  # whoever gets it alone decides how long it stays in memory
-                yield batch
-                del batch
+                columns = list(decoded(texts, documents._content_type)[:2])
+                del texts
+                batch = [pa.RecordBatch.from_arrays(columns, schema=SELECTED)]
+                del columns
+                yield batch.pop()  # whoever gets it alone decides how long it stays in memory
     except OSError as error:
         raise DocumentError(f"{source.name}: cannot read it again: {reason(error)}") from error
 
