@@ -50,7 +50,8 @@ class Metrics:
                 memory = mmap.mmap(opened.fileno(), size)
         self._rows = rows
         self._all = memoryview(memory).cast("Q")
-        self.use_row(0)
+        # Until `use_row` says another; the first row may be in use, so nothing is changed in it.
+        self._own = self._all[: self._row_items]
 
     def use_row(self, row: int) -> None:
         """Counts in this row from now on; whoever had it before in flight is not any more."""
