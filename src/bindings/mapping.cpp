@@ -146,7 +146,7 @@ bool is_near_its_peak() {
     rusage usage{};
     if (now == 0 || getrusage(RUSAGE_SELF, &usage) != 0) return true;
     const size_t peak = static_cast<size_t>(usage.ru_maxrss) * 1024;
-    return now >= much || now >= peak - peak / 8;
+    return now >= much || now >= peak - peak / 5;
 }
 
 // While it is there, pages of mapped files leave memory when the process has nearly `bytes` of

@@ -607,9 +607,11 @@ std::vector<Pair> LevelIndex::probe(size_t begin, size_t end, size_t threads,
         return [&, from, to, prober = std::move(prober)](size_t part) {
             const size_t own = from + part * block, own_end = std::min(to, own + block);
             for (size_t n = own; n < own_end; ++n) prober->probe(n, found[part]);
-            if (const auto behind = left_behind(own, own_end))
-                join_.sketches.release(lists_->probing(behind->first).document,
-                                       lists_->probing(behind->second).document);
+            // Their pages go, too, those of many at a time.
+            constexpr size_t parts = 32;
+            if (part % parts == parts - 1)
+                join_.sketches.release(lists_->probing(from + (part + 1 - parts) * block).document,
+                                       lists_->probing(own_end - 1).document);
         };
     });
     std::vector<Pair> pairs;

@@ -6,9 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "pair.hpp"
@@ -78,16 +76,6 @@ class SketchBuffer {
     std::vector<Slot> slots_;
 };
 
-// For threads that go through many things that lie one behind the other: one has done those from
-// `begin` to `end`. Which of those further back it may put away, first and last; some megabytes of
-// sketches at a time. Others have hardly anything to do there any more.
-inline std::optional<std::pair<size_t, size_t>> left_behind(size_t begin, size_t end) {
-    constexpr size_t stretch = 1024;
-    const size_t own = begin / stretch;
-    if (end / stretch == own || own == 0) return std::nullopt;
-    return std::pair{(own - 1) * stretch, own * stretch - 1};
-}
-
 // What two documents must meet to be a pair; the arrays are of every row.
 struct PairCondition {
     const uint64_t* category = nullptr;  // a hash of it, the same in both; null: it may be any
@@ -153,10 +141,14 @@ struct SketchSet {
         }
     }
 
-    // The same for threads that go through all documents, in the order of `visit`.
+    // The same for threads that go through all documents, in the order of `visit`: one has done
+    // those from `begin` to `end`. What lies further back goes, some megabytes at a time; others
+    // have hardly anything to do there any more.
     void leave(size_t begin, size_t end) const {
-        if (const auto behind = left_behind(begin, end))
-            release(visit(behind->first), visit(behind->second));
+        constexpr size_t stretch = 1024;
+        const size_t own = begin / stretch;
+        if (!reader || end / stretch == own || own == 0) return;
+        release(visit((own - 1) * stretch), visit(own * stretch - 1));
     }
 
     // Of the same elements, one by one.
