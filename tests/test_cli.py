@@ -240,30 +240,18 @@ def test_colour(folder: Path) -> None:
     assert not coloured("--color", "never")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+@posix
 def test_colour_on_a_terminal(folder: Path) -> None:
-    import pty
+    from tests.terminal import run_on_terminal
 
     def coloured(**environment: str) -> bool:
         surroundings = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
-        master, slave = pty.openpty()
         command = [sys.executable, "-m", "roughly", "compare", "a.txt", "b.txt", "-w2"]
-        try:
-            with subprocess.Popen(
-                command, cwd=folder, stdout=slave, env=surroundings | environment
-            ) as process:
-                os.close(slave)
-                seen = b""
-                while b"shared passage" not in seen:
-                    seen += os.read(master, 65536)
-                os.close(master)
-                process.wait(60)
-        finally:
-            for descriptor in (master, slave):
-                try:
-                    os.close(descriptor)
-                except OSError:
-                    continue
+        run, seen = run_on_terminal(
+            command, "stdout", cwd=folder, env=surroundings | environment, stderr=subprocess.PIPE
+        )
+        assert (run.returncode, run.stderr) == (0, b"")
+        assert b"shared passage" in seen
         return b"\x1b[" in seen
 
     assert coloured(TERM="xterm")

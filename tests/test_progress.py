@@ -1,7 +1,6 @@
 """Progress: shown on a terminal, silent and light everywhere else."""
 
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -9,6 +8,7 @@ import sys
 import pytest
 
 from roughly.cli.progress import Progress, amount
+from tests.terminal import run_on_terminal
 
 RUN = """
 import sys
@@ -28,25 +28,11 @@ print("rich" in sys.modules)
 
 def on_terminal(*words: str) -> tuple[int, str, str]:
     """Exit status, standard output, and what a terminal of 100 columns got on standard error."""
-    ours, theirs = pty.openpty()
     environment = os.environ | {"COLUMNS": "100", "TERM": "xterm"}
-    with subprocess.Popen(
-        [sys.executable, "-c", RUN, *words], stdout=subprocess.PIPE, stderr=theirs, env=environment
-    ) as child:
-        os.close(theirs)
-        seen = b""
-        while True:
-            try:
-                piece = os.read(ours, 4096)
-            except OSError:  # Linux says so when the other end is closed
-                break
-            if not piece:
-                break
-            seen += piece
-        assert child.stdout is not None
-        printed = child.stdout.read().decode()
-    os.close(ours)
-    return child.returncode, printed, re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", seen.decode())
+    command = [sys.executable, "-c", RUN, *words]
+    run, seen = run_on_terminal(command, "stderr", stdout=subprocess.PIPE, env=environment)
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", seen.decode())
+    return run.returncode, run.stdout.decode(), text
 
 
 def test_on_a_terminal() -> None:
