@@ -117,9 +117,9 @@ def test_days_that_no_calendar_has(
     more.write_text('{"id": "x", "text": "y", "date": "2026-02-30"}\n')
     status, _, err = run(capsys, "add", path, more)
     assert status == 0
-    assert "1 dates could not be read" in err
+    assert "1 date could not be read" in err
     status, _, err = run(capsys, "cluster", more, "-o", tmp_path / "new.roughly")
-    assert "1 dates could not be read" in err
+    assert "1 date could not be read" in err
 
 
 def test_an_empty_name_is_none(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -151,6 +151,33 @@ def test_csv(
         assert found[-1]["end"] == len(data)
 
 
+@pytest.mark.parametrize(
+    ("head", "format"),
+    [
+        ('id,text\n1,"one, two"\n2,"of\nseveral lines"\n', "csv"),
+        ("\ufeffURL;Body\r\nu1;one\r\nu2;two\r\n", "csv"),
+        ("content|id\none|1\n\ntwo|2\n", "csv"),
+        ("id\ttext\n1\tone, two\n", "tsv"),
+        ("id,text\n" + '1,"' + "word " * 200 + '"\n2,two\n', "csv"),
+        ("id,text\n" + "".join(f"{n},{'word ' * 99}\n" for n in range(500)), "csv"),
+        ("id,text\n", "text"),  # no row
+        ("id,title\n1,one\n2,two\n", "text"),  # nothing that is a text
+        ("text\none\ntwo\n", "text"),  # one column: any text is that
+        ("id,text\n1,one,two\n", "text"),
+        ("Dear text, dear reader,\nthis, too, is\na text\n", "text"),
+        ("text,\none,two\n", "text"),
+        ("Text, drawings and photographs\nJohn Smith, London\n", "text"),
+        ('{"text": "one", "id": 1}\n', "jsonl"),
+    ],
+)
+def test_the_format_that_the_first_bytes_show(head: str, format: str, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text(head, newline="")
+    assert open_documents(tmp_path / "a").sources[0].format == format
+    # Of a directory's many files some prose may look like rows.
+    found = open_documents(tmp_path).sources[0].format
+    assert found == ("text" if format in ("csv", "tsv") else format)
+
+
 def test_csv_that_is_not_as_it_should_be(tmp_path: Path) -> None:
     data = b'text,id\n5" pipe,a\n3" and 4",b\nshort\n\n"two\nlines",c\nlong,d,e\r\n\r\nlast,f'
     for size in (1, 9, 1000):

@@ -1,5 +1,6 @@
 """Documents that a Python caller has: tables, frames, datasets, iterables; once or many times."""
 
+import re
 from collections.abc import Iterator
 from datetime import date, datetime
 from pathlib import Path
@@ -143,6 +144,22 @@ def test_frames_without_text() -> None:
             list(open_documents(frame))
     with pytest.raises(ParameterError, match="documents: cannot read: LazyFrame"):
         open_documents(pl.DataFrame({"text": ["x"]}).lazy())
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        (b"one text", r"put it into a list"),
+        ({"text": "one"}, r"put it into a list"),
+        ({"text": ["one", "two"]}, r"pyarrow\.table\(documents\)"),
+        (pl.LazyFrame({"text": ["one"]}), r"documents\.collect\(\)"),
+        (7, None),
+    ],
+)
+def test_hints_for_what_is_no_collection(given: Any, hint: str | None) -> None:
+    with pytest.raises(ParameterError, match="cannot read") as found:
+        open_documents(given)
+    assert found.value.hint is None if hint is None else re.search(hint, str(found.value.hint))
 
 
 def test_any_python_value_of_a_mixed_column() -> None:

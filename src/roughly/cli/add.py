@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from roughly.cli.options import add_reading, add_resources, documents_of
-from roughly.cli.output import changing, counted, say
+from roughly.cli.output import changing, counted, say, say_fields, say_skipped
 from roughly.documents.file import printable
 
 DESCRIPTION = """\
@@ -88,16 +88,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.quiet:
         return 0
-    for fields, sources in documents.guesses.items():
-        say(f"read {fields} from {counted(len(sources), 'source')}")
-    if added.skipped.count:
-        say(str(added.skipped))
-        for unread in added.skipped.first[:5]:
-            say(str(unread))
-    if added.skipped.repeated_ids:
-        say(f"{added.skipped.repeated_ids:,} repeated ids were numbered, as id#2")
-    if added.skipped.unread_dates:
-        say(f"{added.skipped.unread_dates:,} dates could not be read")
+    say_fields(documents)
+    say_skipped(added.skipped)
     if added.stale:
         say(stale_note(arguments.corpus, added.stale))
     if not arguments.json:

@@ -19,6 +19,7 @@ from roughly.errors import DocumentError, ParameterError
 
 if TYPE_CHECKING:
     from roughly.documents import Documents
+    from roughly.documents.skipped import Skipped
 
 # Of what was skipped, how many are named.
 _NAMES = 5
@@ -106,15 +107,31 @@ def refuse_inputs(path: str, inputs: Iterable[str | None]) -> None:
 def say_reading(documents: Documents) -> None:
     """What there is to say once documents were read: the fields that were guessed, what was skipped
     and which ids were changed."""
+    say_fields(documents)
+    say_skipped(documents.skipped)
+
+
+def say_fields(documents: Documents) -> None:
+    """Which fields were read; and if all there is was taken for one text."""
     for fields, sources in documents.guesses.items():
-        say(f"read {fields} from {counted(len(sources), 'source')}")
-    skipped = documents.skipped
+        where = sources[0].name if len(sources) == 1 else counted(len(sources), "source")
+        say(f"read {fields} from {where}")
+    source = documents.sources[0] if len(documents.sources) == 1 else None
+    if source is not None and source.is_text_by_default:
+        say(f"{source.name}: read as one text; if it is many documents, say how with --format")
+
+
+def say_skipped(skipped: Skipped, aside: str = "") -> None:
+    """What was skipped, and what was changed of what was read."""
     if skipped.count:
-        say(str(skipped))
+        say(f"{skipped}{aside}")
         for unread in skipped.first[:_NAMES]:
             say(str(unread))
     if skipped.repeated_ids:
-        say(f"{skipped.repeated_ids:,} repeated ids were numbered, as id#2")
+        were = "was" if skipped.repeated_ids == 1 else "were"
+        say(f"{counted(skipped.repeated_ids, 'repeated id')} {were} numbered, as id#2")
+    if skipped.unread_dates:
+        say(f"{counted(skipped.unread_dates, 'date')} could not be read")
 
 
 def write_file(path: str, text: str, force: bool) -> None:

@@ -21,12 +21,12 @@ from roughly.documents.field import Fields, MissingField, Wanted, fieldless
 from roughly.documents.file import CONTENT_TYPES, reason
 from roughly.documents.path import find_sources
 from roughly.documents.reading import Reading
-from roughly.documents.skipped import Skipped
+from roughly.documents.skipped import UNREADABLE, Skipped
 from roughly.documents.source import Source, known_format
 from roughly.errors import DocumentError, ParameterError
 
 # Large enough that a batch keeps several threads busy, small enough for the cache of a server.
-BATCH_BYTES = 5 << 20
+BATCH_BYTES = 7 << 20
 
 Chosen = Callable[[pa.RecordBatch, int], pa.BooleanArray]
 
@@ -147,7 +147,7 @@ class Documents:
                 alone = len(self.sources) == 1 and not source.found and not begun
                 if source.path is None or alone:
                     raise DocumentError(f"{source.name}: cannot read: {reason(error)}") from error
-                reading.skipped.add(source.name, "cannot be read", reason(error))
+                reading.skipped.add(source.name, UNREADABLE, reason(error))
             finally:
                 reading.stream = None
             reading.bytes_done += source.size_bytes

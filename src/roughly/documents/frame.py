@@ -39,16 +39,24 @@ _WANTED = (
 )
 
 
+def _hint(data: Any) -> str | None:
+    """What to make of what is no documents."""
+    if isinstance(data, Mapping) and hasattr(data, "column_names"):
+        return f"choose one of its parts: {', '.join(map(str, data))}"
+    if isinstance(data, Mapping) and data and all(isinstance(v, list) for v in data.values()):
+        return "make a table of its columns: pyarrow.table(documents)"
+    if isinstance(data, bytes | Mapping):
+        return "put it into a list: [document]"
+    return "collect it first: documents.collect()" if hasattr(data, "collect") else None
+
+
 def memory_source(data: Any, wanted: Wanted, batch_bytes: int) -> Source:
     """What a caller handed over, as a source that can be read again and again."""
     if isinstance(data, bytes | Mapping) or not (
         isinstance(data, Iterable) or hasattr(data, "__arrow_c_stream__")
     ):
-        hint = "put it into a list: [document]"
-        if isinstance(data, Mapping) and hasattr(data, "column_names"):
-            hint = f"choose one of its parts: {', '.join(map(str, data))}"
         raise ParameterError(
-            f"documents: cannot read: {type(data).__name__}, wanted {_WANTED}", hint=hint
+            f"documents: cannot read: {type(data).__name__}, wanted {_WANTED}", hint=_hint(data)
         )
     if isinstance(data, pa.Array | pa.ChunkedArray):
         data = pa.table({"text": data})

@@ -20,7 +20,7 @@ from typing import BinaryIO
 from urllib.parse import quote
 
 from roughly.documents.file import nearby, printable, reason
-from roughly.documents.skipped import Skipped
+from roughly.documents.skipped import UNREADABLE, Skipped
 from roughly.documents.source import Format, Source, file_source
 from roughly.errors import DocumentError, ParameterError
 from roughly.url import is_url
@@ -135,7 +135,7 @@ def _below(folder: str, wanted: Format | None, skipped: Skipped) -> Iterator[Sou
                 continue
             names = sorted(os.listdir(path), key=os.fsencode, reverse=True)
         except OSError as error:
-            skipped.add(printable(path), "cannot be read", reason(error))
+            skipped.add(printable(path), UNREADABLE, reason(error))
             continue
         pending.extend(os.path.join(path, name) for name in names)
 
@@ -151,7 +151,7 @@ def _found(path: str, wanted: Format | None, skipped: Skipped) -> Iterator[Sourc
     try:
         regular = stat.S_ISREG(os.stat(path).st_mode)
     except OSError as error:
-        skipped.add(printable(path), "cannot be read", reason(error))
+        skipped.add(printable(path), UNREADABLE, reason(error))
         return
     if regular:
         yield file_source(path, found=True, wanted=wanted)

@@ -55,7 +55,10 @@ class Places:
 
 def can_seek(source: Source) -> bool:
     """Whether chosen documents of a source cost no more than themselves."""
-    return source.format == "text" or (source.format == "jsonl" and not source.compression)
+    try:
+        return source.format == "text" or (source.format == "jsonl" and not source.compression)
+    except OSError:
+        return False  # it cannot be opened, and has none
 
 
 def read_selected(

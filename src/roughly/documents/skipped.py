@@ -19,6 +19,11 @@ NAMES = 100
 # Reasons that more than one format has.
 NO_TEXT = "no text"
 DAMAGED_COMPRESSION = "damaged compression"
+DAMAGED_ROWS = "damaged rows"
+DAMAGED_BATCHES = "damaged batches of rows"
+UNREADABLE = "cannot be read"
+# What of these is not even bytes that could be written anew.
+DAMAGED = (DAMAGED_COMPRESSION, DAMAGED_ROWS, DAMAGED_BATCHES, UNREADABLE)
 
 
 class Unread(NamedTuple):

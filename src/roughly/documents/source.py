@@ -6,11 +6,15 @@ and the same source read again gives the same records, unless somebody changed t
 
 from __future__ import annotations
 
+import csv
+import io
+import itertools
 import json
 import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from roughly.documents.field import TEXT
 from roughly.documents.file import printable
 from roughly.documents.stream import Stream, compression_of, file_size, head_of
 from roughly.errors import ParameterError
@@ -37,6 +41,8 @@ _FORMATS: dict[str, Format] = {
 
 # Enough to know a format and to guess fields.
 HEAD_BYTES = 1 << 16
+# Rows behind the first that are looked at to tell whether it is CSV.
+_LOOKED_AT = 20
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
@@ -63,6 +69,12 @@ class Source:
             self._detect()
         assert self._format is not None
         return self._format
+
+    @property
+    def is_text_by_default(self) -> bool:
+        """Whether it was named, but neither its name nor its first bytes say what it is."""
+        named = self.path is not None and not self.found and self.wanted is None
+        return named and self.format == "text" and format_of_name(self.path or "") is None
 
     @property
     def compression(self) -> str:
@@ -97,8 +109,12 @@ class Source:
         else:
             self._compression, head = head_of(self.path, HEAD_BYTES)
             self._format = format_of_head(head)
+            if self._format == "text" and not self.found:
+                self._format = _delimited_format(head) or "text"
             if self._format == "text" and _ending(self.path) == ".json":
                 self._format = "jsonl"  # whose reader says what is wrong with it
+            if self.spooled and not head:
+                self._format = "jsonl"  # nothing came: no lines rather than one empty text
 
 
 def format_of_name(path: str) -> Format | None:
@@ -133,6 +149,28 @@ def format_of_head(head: bytes) -> Format:
             return "text"
         return "jsonl"
     return "text"
+
+
+def _delimited_format(head: bytes) -> Format | None:
+    """CSV or TSV, if the first row has several names, one of them that of a text, and the rows
+    after it have as many fields."""
+    text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    for delimiter in ",\t;|":
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        try:
+            names = next(rows, [])
+            # Behind a comma, prose has a space.
+            named = len(names) > 1 and all(name and name == name.strip() for name in names)
+            named = named and any(name.lower() in TEXT for name in names)
+            some = list(itertools.islice(rows, _LOOKED_AT + 1)) if named else []
+        except csv.Error:
+            continue
+        if len(some) <= _LOOKED_AT and len(head) == HEAD_BYTES:
+            some = some[:-1]  # which may go on behind the head
+        counts = {len(row) for row in some[:_LOOKED_AT] if row}
+        if counts == {len(names)}:
+            return "tsv" if delimiter == "\t" else "csv"
+    return None
 
 
 def _is_binary(head: bytes) -> bool:

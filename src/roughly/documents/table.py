@@ -18,11 +18,9 @@ from roughly.documents.batch import Piece
 from roughly.documents.date import can_be_dates
 from roughly.documents.field import Fields, MissingField, Wanted, choose, option
 from roughly.documents.reading import Reading
-from roughly.documents.skipped import NO_TEXT
+from roughly.documents.skipped import DAMAGED_BATCHES, DAMAGED_ROWS, NO_TEXT
 from roughly.documents.source import Source
 
-_LOST = "damaged rows"
-_LOST_BATCH = "damaged batches of rows"
 # Read of a column at once: without it a row group is held whole, and some files have only one.
 _BUFFER_BYTES = 1 << 20
 # What pyarrow raises for data that it cannot read.
@@ -110,15 +108,15 @@ class Rows:
         if rows == 1:
             name = f"{self._source.name}, row {self.row + 1:,}"
         detail = str(error).split("\n")[0]
-        self._skipped.add(name, _LOST, detail)
-        self._skipped.add_more(_LOST, rows - 1)
+        self._skipped.add(name, DAMAGED_ROWS, detail)
+        self._skipped.add_more(DAMAGED_ROWS, rows - 1)
         self.row += rows
 
     def lost_batch(self, error: Exception) -> None:
         """Counts a batch that could not be read: how many rows it had is not known without it, so
         it has the number of one."""
         name = f"{self._source.name}, from row {self.row + 1:,} on"
-        self._skipped.add(name, _LOST_BATCH, str(error).split("\n")[0])
+        self._skipped.add(name, DAMAGED_BATCHES, str(error).split("\n")[0])
         self.row += 1
 
     def _report_nulls(self, rows: Any) -> None:
