@@ -88,7 +88,7 @@ def test_what_is_shown(shell: Shell, folder: Path) -> None:
     # a and c have 11 words of 21; b and c 11 of 21; a and b 20 of 22.
     assert "3         0.524                 0.524  a\n" in shown
     assert "2         1.000                 1.000  d\n" in shown
-    assert "read text=text (guessed), id=id (guessed) from 1 source" in shell.said
+    assert "read text=text (guessed), id=id (guessed) from in.jsonl" in shell.said
     assert "wrote c.roughly in" in shell.said
     names = {path.name for path in (folder / "c.roughly").iterdir()}
     assert names == {
@@ -175,6 +175,30 @@ def test_stars(made: Shell) -> None:
         error = made.error(*given, "--linkage", "star", "--containment", "0.8")
         assert "containment" in error
     assert not Path("x.roughly").exists()
+
+
+def test_stars_are_remembered(shell: Shell, folder: Path) -> None:
+    """b has eight of the ten words of a and of c, which have six in common: no star holds all."""
+    words = {name: " ".join(WORDS[i : i + 10]) for i, name in ((0, "a"), (2, "b"), (4, "c"))}
+    rows = [json.dumps({"id": name, "text": text}) + "\n" for name, text in words.items()]
+    (folder / "in.jsonl").write_text("".join(rows))
+    (folder / "more.jsonl").write_text('{"id": "d", "text": "alone in all the world"}\n')
+    options = ["-w", "1", "--select", "all", "--linkage", "star"]
+    shown = shell.ok("in.jsonl", "-o", "s.roughly", *options)
+    assert "\n1 cluster of 2 documents at resemblance 0.5, stars\n" in shown
+    assert shell.ok("s.roughly") == shown
+    assert members(shell.rows("s.roughly", "--threshold", "0.6", "--json")) == [["a", "b"]]
+    shown = shell.ok("s.roughly", "--linkage", "single")
+    assert "\n1 cluster of 3 documents at resemblance 0.5\n" in shown
+    assert list(Corpus("s.roughly").clusters()) == [["a", "b"]]
+    assert list(Corpus("s.roughly").clusters(linkage="single")) == [["a", "b", "c"]]
+    for change in ("add s.roughly more.jsonl", "remove s.roughly d", "compact s.roughly"):
+        assert main(change.split()) == 0
+        shell.ok("s.roughly")
+        assert "wrote documents.parquet" in shell.said
+        assert pq.read_table("s.roughly/clusters.parquet")["size"].to_pylist() == [2]
+        report = (folder / "s.roughly" / "report.html").read_text()
+        assert "Every document of a cluster resembles its first one at 0.5 or more." in report
 
 
 def test_common_shingles(shell: Shell) -> None:

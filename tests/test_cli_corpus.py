@@ -173,6 +173,13 @@ def test_verify(corpus: Path, run: Run) -> None:
     assert "corpus.json: damaged" in err
 
 
+def test_info_says_which_linkage_a_corpus_keeps(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "c.roughly"
+    run("cluster", write(tmp_path / "a.jsonl", 0, 20), "-o", path, "--linkage", "star", "--quiet")
+    assert ", linkage star\n" in run("info", path)[0]
+    assert json.loads(run("info", path, "--json")[0])["settings"]["linkage"] == "star"
+
+
 def test_info(corpus: Path, tmp_path: Path, run: Run) -> None:
     run("add", corpus, write(tmp_path / "b.jsonl", 40, 15), "--date", "2026-11-15T10:00:00")
     run("remove", corpus, "0003", "--quiet")

@@ -10,6 +10,7 @@ from fractions import Fraction
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +40,7 @@ from roughly.report.cluster_sample import Sample, sample, stored_texts
 from roughly.report.figure import duration, percent, size
 from roughly.report.markup import clipped, escaped, name
 from roughly.report.site import sites
+from roughly.simhashing.simhasher import Simhasher
 from roughly.sketcher import Sketcher
 
 VOID = {"meta", "input", "br", "hr"}
@@ -316,8 +318,50 @@ def test_containment_and_stars() -> None:
         roughly.cluster([{"id": i, "text": t} for i, t in DOCUMENTS.items()], linkage="star")
     )
     assert (star.linkage, star.clusters, star.clustered) == ("star", 2, 6)
-    source, _ = checked(star)
+    source, seen = checked(star)
     assert "Every document of a cluster resembles its first one at 0.5 or more." in source
+    for untrue in ("through others", "same forest", "a chain"):
+        assert untrue not in source
+    assert seen.tables["kinds"][-1][0] == "nearlinked to it directly"
+    assert ["linkage", "star"] in seen.tables["parameters"]
+
+
+def test_exact_and_estimated() -> None:
+    documents = [{"id": id, "text": text} for id, text in DOCUMENTS.items()]
+    for options, exact, told in (
+        ({}, False, []),
+        ({"exact": True}, True, [["exact", "yes"]]),
+        ({"sketcher": Sketcher(w=5, select="all")}, True, []),
+    ):
+        source, found = checked(gather(roughly.cluster(documents, **options)))  # type: ignore[arg-type]
+        assert ("exact resemblance" in source, "estimated resemblance" in source) == (
+            exact,
+            not exact,
+        )
+        assert [row for row in found.tables["parameters"] if row[0] == "exact"] == told
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, {"threshold": "0.5", "floor": "0.4", "linkage": "single"}),
+        ({"preset": "broder97"}, {"preset": "broder97", "cut-off": "1000"}),
+        ({"preset": "broder97-super", "linkage": "star"}, {"preset": "broder97-super"}),
+        ({"discount": "host:0.5"}, {"discount": "host:0.5"}),
+        (
+            {"method": "simhash", "simhasher": Simhasher("phrases:2", stem="english")},
+            {"distance": "3", "features": "phrases:2", "stop words": "none", "stem": "english"},
+        ),
+    ],
+)
+def test_what_decides_the_result(options: dict[str, Any], told: dict[str, str]) -> None:
+    documents = [{"id": id, "text": text} for id, text in DOCUMENTS.items()]
+    _, found = checked(gather(roughly.cluster(documents, **options)))
+    shown = dict(found.tables["parameters"])
+    assert shown == shown | told
+    assert shown["linkage"] == options.get("linkage", "single")
+    for option in ("exact", "preset", "cut-off", "discount", "features"):
+        assert (option in shown) == (option in told)
 
 
 def test_which_pair_is_shown() -> None:

@@ -4,6 +4,7 @@ Documents are taken in document order; one that reaches the threshold with the c
 star joins the one it resembles most (the first of those), any other is a centre.
 """
 
+import json
 import tempfile
 from dataclasses import replace
 from fractions import Fraction
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 import roughly
 from roughly import Sketcher
 from roughly.clustering.join import MassRule
-from roughly.clustering.settings import settings_for
+from roughly.clustering.settings import Settings, condition_for, settings_for
 from tests.cluster_oracle import Document, Row, collections, expect
 from tests.test_cluster_run import Way, rules, run, shares, ways
 
@@ -121,3 +122,23 @@ def test_refusals() -> None:
         found.at(0.5, 0.8, "star")
     with pytest.raises(roughly.ParameterError, match="linkage: unknown: 'ring'"):
         found.at(0.5, linkage="ring")  # type: ignore[arg-type]
+
+
+def test_a_corpus_keeps_its_linkage(tmp_path: Path) -> None:
+    parameters = Sketcher().parameters
+    for condition in (condition_for(), condition_for(method="simhash")):
+        wanted = settings_for(parameters, condition=condition, linkage="star")
+        assert wanted.linkage == "star"
+        assert Settings.from_dict(json.loads(json.dumps(wanted.to_dict()))) == wanted
+    # Corpora of single linkage have no such field, as those made before there was one.
+    assert "linkage" not in settings_for(parameters).to_dict()
+    texts = [" ".join(f"w{i}" for i in range(begin, begin + 10)) for begin in (0, 2, 4)]
+    documents = [{"id": name, "text": text} for name, text in zip("abc", texts, strict=True)]
+    sketcher = Sketcher(w=1, select="all")
+    assert list(roughly.cluster(documents, sketcher=sketcher, linkage="star")) == [["a", "b"]]
+    corpus = roughly.Corpus.create(tmp_path / "c.roughly", sketcher, linkage="star")
+    corpus.add(documents)
+    assert list(corpus.clusters()) == [["a", "b"]]
+    assert list(corpus.clusters(linkage="single")) == [["a", "b", "c"]]
+    with pytest.raises(roughly.ParameterError, match="no exact stars"):
+        roughly.Corpus.create(tmp_path / "e.roughly", linkage="star", exact=True)

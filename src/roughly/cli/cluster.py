@@ -24,7 +24,7 @@ from roughly.cli.options import (
     ratio,
     sketcher_of,
 )
-from roughly.cli.output import changing, counted, say
+from roughly.cli.output import changing, counted, say, say_fields, say_skipped
 from roughly.documents.file import printable
 from roughly.errors import DocumentError, ParameterError
 
@@ -98,9 +98,8 @@ def add_parser(subparsers: Any) -> None:
     add(
         "--linkage",
         choices=("single", "star"),
-        default="single",
         help="single: whoever is linked, by others too; star: whoever resembles the first "
-        "(default: single)",
+        "(default: single, or as CORPUS was made)",
     )
     add(
         "--exact",
@@ -144,6 +143,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Makes a corpus, or asks one."""
+    if arguments.output is not None and arguments.linkage is None:
+        arguments.linkage = "single"
     if on_spark(arguments):
         return cluster_on_spark(arguments)
     from roughly.corpus import Corpus, is_corpus, is_unfinished
@@ -186,7 +187,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _make(arguments: argparse.Namespace) -> Clusters:
     from roughly.cli.progress import Progress
-    from roughly.clustering.clusters import check_linkage
     from roughly.clustering.common import refuse_minima
     from roughly.clustering.settings import settings_for
     from roughly.corpus import create_corpus
@@ -206,8 +206,8 @@ def _make(arguments: argparse.Namespace) -> Clusters:
         arguments.exact,
         condition_of(arguments),
         arguments.discount,
+        arguments.linkage,
     )
-    check_linkage(arguments.linkage, settings.containment, settings.exact)
     if arguments.common:
         refuse_minima(sketcher.parameters)
     documents = documents_of(arguments, arguments.inputs)
@@ -219,7 +219,7 @@ def _make(arguments: argparse.Namespace) -> Clusters:
     def finish(found: Clusters) -> None:
         nonlocal scratch_bytes
         scratch_bytes = found.outcome.facts.get("disk_bytes", 0)
-        _write_results(_linked(found, arguments.linkage), path)
+        _write_results(found, path)
 
     with changing(arguments.output), Progress(quiet=arguments.quiet) as progress:
         corpus = create_corpus(
@@ -234,15 +234,10 @@ def _make(arguments: argparse.Namespace) -> Clusters:
             progress=progress.phase,
             finish=finish,
         )
-    found = replace(
-        corpus.clusters(linkage=arguments.linkage, threads=arguments.threads),
-        memory_bytes=memory_bytes,
-    )
+    found = replace(corpus.clusters(threads=arguments.threads), memory_bytes=memory_bytes)
     if not arguments.quiet:
-        for fields, sources in documents.guesses.items():
-            noun = "source" if len(sources) == 1 else "sources"
-            say(f"read {fields} from {len(sources):,} {noun}")
-        _say_skipped(found)
+        say_fields(documents)
+        say_skipped(found.skipped)
         say(
             f"wrote {printable(arguments.output)} in {time.monotonic() - started:.1f} s;"
             f" {scratch_bytes / 1e6:.1f} MB of temporary files"
@@ -256,9 +251,9 @@ def _restore_results(corpus: Corpus, arguments: argparse.Namespace) -> None:
     from roughly.errors import BusyError
     from roughly.storage.lock import WriterLock
 
-    asked = (arguments.threshold, arguments.containment, arguments.distance)
+    asked = (arguments.threshold, arguments.containment, arguments.distance, arguments.linkage)
     missing = [name for name in (*NAMES, REPORT) if not (corpus.path / name).exists()]
-    if not missing or asked != (None,) * 3 or arguments.linkage != "single" or arguments.common:
+    if not missing or asked != (None,) * 4 or arguments.common:
         return
     try:
         with WriterLock(corpus.path):
@@ -269,10 +264,6 @@ def _restore_results(corpus: Corpus, arguments: argparse.Namespace) -> None:
         return
     if not arguments.quiet:
         say(f"wrote {', '.join(missing)}")
-
-
-def _linked(found: Clusters, linkage: Any) -> Clusters:
-    return found if linkage == "single" else found.at(found.threshold, None, linkage)
 
 
 def _write_results(found: Clusters, directory: Path) -> None:
@@ -335,17 +326,6 @@ def _refuse_fixed(arguments: argparse.Namespace) -> None:
             )
 
 
-def _say_skipped(found: Clusters) -> None:
-    if found.skipped.count:
-        say(str(found.skipped))
-        for unread in found.skipped.first[:5]:
-            say(str(unread))
-    if found.skipped.repeated_ids:
-        say(f"{found.skipped.repeated_ids:,} repeated ids were numbered, as id#2")
-    if found.skipped.unread_dates:
-        say(f"{found.skipped.unread_dates:,} dates could not be read")
-
-
 def _show(found: Clusters) -> None:
     """A few lines, and the largest clusters."""
     documents, sizes = found.segment.documents, found.sizes()
@@ -359,6 +339,8 @@ def _show(found: Clusters) -> None:
         by = f"by super shingles of which {float(found.threshold):.0%} agree"
     if found.containment is not None:
         by += f" or containment {float(found.containment):g}"
+    if found.linkage == "star":
+        by += ", stars"
     clustered = int(sizes.sum())
     print(f"{counted(len(sizes), 'cluster')} of {counted(clustered, 'document')} {by}")
     print(f"{counted(documents - clustered + len(sizes), 'document')} if each cluster is one")

@@ -70,6 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if settings["method"] not in ("join", "hamming"):
         line += f", by {settings['method']}"
+    if settings["linkage"] != "single":
+        line += f", linkage {settings['linkage']}"
     line += _condition(settings["condition"])
     if settings["discount"] is not None:
         line += f", discount {settings['discount']}"

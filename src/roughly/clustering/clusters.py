@@ -27,7 +27,7 @@ from roughly.clustering.equivalence import KINDS, Groups, Positions
 from roughly.clustering.forest import NO_PAIRS
 from roughly.clustering.mass import are_inside
 from roughly.clustering.outcome import Outcome, reaching, read_pairs
-from roughly.clustering.settings import Settings, bits_threshold
+from roughly.clustering.settings import Linkage, Settings, bits_threshold, check_linkage
 from roughly.clustering.site import SitePairs, count_by_cluster, same_site, site_number_pieces
 from roughly.clustering.sketches import PairTable, steps
 from roughly.clustering.star import stars
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from roughly.documents.skipped import Skipped
     from roughly.storage.collection import Stored
 
-Linkage = Literal["single", "star"]
+__all__ = ["KIND_NAMES", "Clusters", "Linkage", "check_linkage"]
+
 Numbers = npt.NDArray[np.int64]
 Shares = npt.NDArray[np.float64]
 Scalar = TypeVar("Scalar", np.float64, np.uint8)
@@ -671,16 +672,6 @@ class _Some(Generic[Scalar]):
         found = np.full(end - begin, self.other)
         found[self.positions[a:b] - begin] = self.values[a:b]
         return found
-
-
-def check_linkage(linkage: str, containment: Fraction | None, exact: bool) -> None:
-    """Raises if there are no such clusters."""
-    if linkage not in ("single", "star"):
-        raise ParameterError(f"linkage: unknown: {linkage!r}, wanted 'single' or 'star'")
-    if linkage == "star" and containment is not None:
-        raise ParameterError("linkage: no stars by containment: wanted one of the two")
-    if linkage == "star" and exact:
-        raise ParameterError("linkage: no exact stars: they are made of estimates")
 
 
 def _above(name: str, value: float | str | Fraction, floor: Fraction) -> Fraction:

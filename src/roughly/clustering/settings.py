@@ -15,6 +15,7 @@ from roughly.simhashing.simhasher import Simhasher
 from roughly.sketcher import Preset, preset_named
 
 Method = Literal["join", "expansion", "super", "hamming"]
+Linkage = Literal["single", "star"]
 Threshold = float | str | Fraction
 
 DEFAULT_THRESHOLD = "0.5"
@@ -42,6 +43,7 @@ class Settings:
     mass: MassRule = field(default_factory=MassRule)
     condition: Condition = NO_CONDITION  # which pairs count
     discount: Discount | None = None  # which elements are left out of sketches
+    linkage: Linkage = "single"  # of the clusters, unless another is asked for
 
     def to_dict(self) -> dict[str, Any]:
         """As it is recorded with a run."""
@@ -53,6 +55,8 @@ class Settings:
             plain["condition"] = self.condition.to_dict()
         if self.discount is not None:
             plain["discount"] = self.discount.to_dict()
+        if self.linkage == "single":
+            del plain["linkage"]
         return plain
 
     @classmethod
@@ -79,9 +83,11 @@ def settings_for(
     exact: bool = False,
     condition: Condition = NO_CONDITION,
     discount: str | None = None,
+    linkage: Linkage = "single",
 ) -> Settings:
     """Settings that fit the sketches, or an error that says what does not. `preset` brings its way
     to find pairs, and its threshold unless one is given."""
+    check_linkage(linkage, containment, exact)
     system = None if preset is None else preset_named(preset)
     if system is not None and system.method == "hamming" and condition.method != "simhash":
         raise ParameterError(
@@ -99,7 +105,7 @@ def settings_for(
             "exact": exact or None,
             "discount": discount,
         }
-        return _by_simhash(condition, preset, system, given)
+        return _by_simhash(condition, preset, system, given, linkage)
     method: Method = "join" if system is None else system.method
     super_length = 0 if system is None else system.super_length
     # Pairs found by super shingles have the share that agrees, unless their resemblance is counted.
@@ -153,7 +159,18 @@ def settings_for(
         exact,
         condition=condition,
         discount=None if discount is None else Discount.parse(discount),
+        linkage=linkage,
     )
+
+
+def check_linkage(linkage: str, containment: Threshold | None, exact: bool) -> None:
+    """Raises if there are no such clusters."""
+    if linkage not in ("single", "star"):
+        raise ParameterError(f"linkage: unknown: {linkage!r}, wanted 'single' or 'star'")
+    if linkage == "star" and containment is not None:
+        raise ParameterError("linkage: no stars by containment: wanted one of the two")
+    if linkage == "star" and exact:
+        raise ParameterError("linkage: no exact stars: they are made of estimates")
 
 
 def _check_discount(parameters: Parameters, method: Method, exact: bool) -> None:
@@ -193,7 +210,11 @@ def bits_threshold(distance: int) -> Fraction:
 
 
 def _by_simhash(
-    condition: Condition, preset: str | None, system: Preset | None, given: dict[str, Any]
+    condition: Condition,
+    preset: str | None,
+    system: Preset | None,
+    given: dict[str, Any],
+    linkage: Linkage,
 ) -> Settings:
     for name, value in given.items():
         if value is not None:
@@ -208,7 +229,7 @@ def _by_simhash(
             hint="leave out one of the two",
         )
     least = bits_threshold(condition.distance)
-    return Settings(least, least, method="hamming", condition=condition)
+    return Settings(least, least, method="hamming", condition=condition, linkage=linkage)
 
 
 _NAMES: dict[Method, str] = {

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from roughly import _core
 from roughly.clustering.clock import Clock
-from roughly.clustering.clusters import Clusters, Linkage, check_linkage
+from roughly.clustering.clusters import Clusters
 from roughly.clustering.room import CLUSTERING_BYTES, check_room
 from roughly.clustering.run import run_phases
-from roughly.clustering.settings import Settings, condition_for, settings_for
+from roughly.clustering.settings import Linkage, Settings, condition_for, settings_for
 from roughly.clustering.sketching import (
     Progress,
     identity,
@@ -109,8 +109,8 @@ def cluster(
         exact=exact,
         condition=condition,
         discount=discount,
+        linkage=linkage,
     )
-    check_linkage(linkage, settings.containment, exact)
     opened = open_documents(
         documents,
         text_field=text_field,
@@ -121,7 +121,7 @@ def cluster(
         strict=strict,
     )
     workplace = Workplace()
-    found = cluster_documents(
+    return cluster_documents(
         opened,
         sketcher,
         settings,
@@ -132,7 +132,6 @@ def cluster(
         durable=False,
         owner=workplace,
     )
-    return found.at(settings.threshold, settings.containment, linkage)
 
 
 def cluster_documents(
@@ -200,7 +199,7 @@ def cluster_documents(
         settings,
         settings.threshold,
         settings.containment,
-        "single",
+        settings.linkage,
         read_skipped(segment.skipped),
         clock.phases,
         threads,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from roughly import _core
-from roughly.clustering.clusters import Clusters, Linkage
+from roughly.clustering.clusters import Clusters
 from roughly.clustering.outcome import Outcome
 from roughly.clustering.settings import DEFAULT_THRESHOLD, condition_for, settings_for
 from roughly.clustering.sketching import Progress, no_progress, read_skipped
@@ -34,7 +34,7 @@ from roughly.storage.collection import Collection
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from roughly.clustering.settings import Settings
+    from roughly.clustering.settings import Linkage, Settings
     from roughly.condition import Method
     from roughly.corpus.changes import Changes
     from roughly.corpus.collapse import Result
@@ -70,6 +70,7 @@ class Corpus:
         floor: float | str | Fraction | None = None,
         containment: float | str | Fraction | None = None,
         containment_floor: float | str | Fraction | None = None,
+        linkage: Linkage = "single",
         exact: bool = False,
         preset: str | None = None,
         method: Method | None = None,
@@ -99,6 +100,7 @@ class Corpus:
             exact=exact,
             condition=condition_for(preset, method, distance, size_ratio, within, simhasher),
             discount=discount,
+            linkage=linkage,
         )
         make_empty(Path(path), sketcher, settings, text=text, force=force)
         return cls(path)
@@ -204,14 +206,14 @@ class Corpus:
         self,
         threshold: float | str | Fraction | None = None,
         containment: float | str | Fraction | None = None,
-        linkage: Linkage = "single",
+        linkage: Linkage | None = None,
         threads: int | None = None,
         *,
         distance: int | None = None,
     ) -> Clusters:
-        """The clusters at any thresholds from the floors up; those it was made with unless given.
-        Giving only a threshold leaves containment as it was made. Of a corpus by simhash: at any
-        distance up to its own."""
+        """The clusters at any thresholds from the floors up, by either linkage; those it was made
+        with unless given. Giving only a threshold leaves containment as it was made. Of a corpus by
+        simhash: at any distance up to its own."""
         settings = self.manifest.settings
         found = Clusters(
             self.collection,
@@ -219,13 +221,13 @@ class Corpus:
             settings,
             settings.threshold,
             settings.containment,
-            "single",
+            settings.linkage,
             read_skipped(self.collection.skipped),
             self.manifest.phases,
             threads_or_all(threads),
             self._snapshot,
         )
-        if containment is None and linkage == "single":
+        if containment is None and linkage != "star":
             containment = settings.containment
         return found.at(threshold, containment, linkage, distance=distance)
 

@@ -80,6 +80,7 @@ def information(snapshot: Snapshot) -> Information:
         if settings.containment_floor is None
         else float(settings.containment_floor),
         "method": settings.method,
+        "linkage": settings.linkage,
         "exact": settings.exact,
         "condition": settings.condition.to_dict(),
         "discount": None if settings.discount is None else str(settings.discount),

@@ -19,6 +19,7 @@ KIND_WORDS = {
     "contains": "roughly contains it",
     "empty": "without a word",
 }
+_OF_STARS = KIND_WORDS | {"near": "linked to it directly"}
 _KINDS = 8
 _SITES = 15
 
@@ -29,10 +30,11 @@ def kinds(report: ClusterReport) -> str:
     if not duplicates:
         return nothing("kinds", title, "There are no duplicates.")
     most = max(report.kinds.values())
+    words = _OF_STARS if report.linkage == "star" else KIND_WORDS
     rows = [
         (
             f'<span class="key {hue(kind)}"></span>{name(kind, 40)}'
-            f"<small>{KIND_WORDS.get(kind, '')}</small>",
+            f"<small>{words.get(kind, '')}</small>",
             f"{count:,}",
             percent(count, duplicates),
             plot.stacked([(count / most, hue(kind), f"{kind}: {count:,}")]),

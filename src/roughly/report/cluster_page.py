@@ -144,13 +144,18 @@ def _largest(report: ClusterReport) -> str:
     clusters = "".join(
         _cluster(number, cluster) for number, cluster in enumerate(report.largest[:_CLUSTERS], 1)
     )
+    weakest = (
+        f"the lowest {'share of bits' if report.by_simhash else 'resemblance'} that holds a "
+        "cluster together; where the <em>smallest resemblance</em> of a member to the "
+        "representative is far below it, the cluster is a chain"
+    )
+    if report.linkage == "star":
+        weakest = "the <em>smallest resemblance</em> of a member to the representative"
     return (
         '<section id="largest"><h2>The largest clusters</h2><p class="told">The <em>weakest link'
-        f"</em> is the lowest {'share of bits' if report.by_simhash else 'resemblance'} that holds "
-        "a cluster together; where the <em>smallest "
-        "resemblance</em> of a member to the representative is far below it, the cluster is a "
-        "chain. Beside the representative is shown the member least like it of those that reach "
-        f"the threshold themselves, or the closest where none does.</p>{clusters}</section>\n"
+        f"</em> is {weakest}. Beside the representative is shown the member least like it of those "
+        f"that reach the threshold themselves, or the closest where none does.</p>{clusters}"
+        "</section>\n"
     )
 
 
@@ -226,6 +231,7 @@ def _parameters(report: ClusterReport) -> str:
         known["containment"] = report.containment
     if report.containment_floor is not None:
         known["containment floor"] = report.containment_floor
+    known["linkage"] = report.linkage
     rows = [
         (
             name(str(key), 80),

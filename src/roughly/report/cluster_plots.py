@@ -60,12 +60,13 @@ def resemblance(report: ClusterReport) -> str:
         return nothing("resemblance", title, "No two documents resemble each other enough.")
     most = max((each.pairs for each in report.resemblances), default=0)
     above = sum(each.pairs for each in report.resemblances if each.low >= report.threshold)
+    measure = f"{'exact' if report.exact else 'estimated'} resemblance"
     drawn = plot.columns(
         "resemblance",
         title,
-        f"Pairs by their estimated resemblance, from {decimal(report.floor)} to 1. "
+        f"Pairs by their {measure}, from {decimal(report.floor)} to 1. "
         f"{above:,} of {report.pairs:,} lie in the columns from the threshold on.",
-        plot.Axis("estimated resemblance", report.floor, 1),
+        plot.Axis(measure, report.floor, 1),
         plot.counts_axis("pairs", most),
         (
             plot.Column(low, high, pairs, f"{decimal(low)} to {decimal(high)}: {pairs:,}")
@@ -165,9 +166,11 @@ def threshold(report: ClusterReport, slider: bool = True) -> str:
     rows = [
         (decimal(t), f"{clusters:,}", f"{documents:,}") for t, clusters, documents in report.series
     ]
+    others = "Other thresholds are answered from the same forest."
+    if report.linkage == "star":
+        others = "At other thresholds stars are made anew, from the same sketches."
     caption = (
-        f"The dashed line is the threshold of this page, {decimal(report.threshold)}. Other "
-        "thresholds are answered from the same forest."
+        f"The dashed line is the threshold of this page, {decimal(report.threshold)}. {others}"
     )
     numbers = table(("Threshold", "Clusters", "Documents in them"), rows)
     return figure("threshold", title, drawn + (moved if slider else ""), caption, numbers)
@@ -203,9 +206,9 @@ def _against_distance(report: ClusterReport) -> str:
     rows = [
         (plural(bits, "bit"), f"{step.clusters:,}", f"{step.documents:,}") for bits, step in steps
     ]
-    caption = (
-        f"The dashed line is the distance of this page, {report.distance}. Smaller ones are "
-        "answered from the same forest."
-    )
+    others = "Smaller ones are answered from the same forest."
+    if report.linkage == "star":
+        others = "At smaller ones stars are made anew, from the same simhashes."
+    caption = f"The dashed line is the distance of this page, {report.distance}. {others}"
     numbers = table(("Distance", "Clusters", "Documents in them"), rows)
     return figure("threshold", title, drawn, caption, numbers)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from roughly.pipeline import give_back_memory
 from roughly.report.cluster_sample import Sample, Texts, id_parts, sample, stored_texts
-from roughly.sketcher import Sketcher
+from roughly.sketcher import PRESETS, Sketcher
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -122,6 +122,7 @@ class ClusterReport:
     threshold: float
     floor: float
     linkage: str = "single"  # or star
+    exact: bool = False  # whether pairs are known exactly, or estimated
     containment: float | None = None  # its threshold, where containment was looked for
     containment_floor: float | None = None
     documents: int = 0
@@ -142,7 +143,7 @@ class ClusterReport:
     by_simhash: bool = False  # then the threshold is a share of bits, and is told as a distance
     distance: int | None = None  # bits in which simhashes may differ; None: they play no part
     distances: Sequence[tuple[int, int]] = ()  # (bits, pairs), ascending
-    condition: Mapping[str, object] = field(default_factory=dict)  # what else pairs must meet
+    condition: Mapping[str, object] = field(default_factory=dict)  # what else decides about pairs
     resemblances: Sequence[Bin] = ()
     series: Sequence[Step] = ()  # thresholds ascending
     sites: Sequence[Site] = ()  # those with most duplicates
@@ -214,6 +215,7 @@ def gather(
         title=title,
         parameters=own if parameters is None else dict(parameters),
         linkage=clusters.linkage,
+        exact=clusters.settings.exact or known.select == "all",
         threshold=threshold,
         floor=float(clusters.floor),
         containment=None if contained is None else float(contained),
@@ -250,9 +252,17 @@ def gather(
 
 
 def _condition(clusters: Clusters) -> dict[str, object]:
-    """What pairs must meet besides a threshold, in words."""
-    condition = clusters.settings.condition
+    """What decides about pairs besides a threshold, by the options' names."""
+    settings, condition = clusters.settings, clusters.settings.condition
     told: dict[str, object] = {}
+    if settings.exact:
+        told["exact"] = "yes"
+    if settings.method in ("expansion", "super"):
+        told["preset"] = next(n for n, each in PRESETS.items() if each.method == settings.method)
+    if settings.method == "expansion":
+        told["cut-off"] = settings.cut_off
+    if settings.discount is not None:
+        told["discount"] = str(settings.discount)
     if condition.method != "shingles":
         told["method"] = condition.method
         told["distance"] = clusters.distance
@@ -260,6 +270,11 @@ def _condition(clusters: Clusters) -> dict[str, object]:
         told["size ratio"] = float(condition.size_ratio)
     if condition.within is not None:
         told["within"] = condition.within
+    if condition.simhash is not None:
+        told["features"] = condition.simhash.features
+        told["weights"] = condition.simhash.weights
+        told["stop words"] = condition.simhash.stop_words
+        told["stem"] = condition.simhash.stem
     return told
 
 
