@@ -22,7 +22,7 @@ hypothesis.settings.register_profile("light", max_examples=50, deadline=None, de
 # A server gets the same many examples each time: what fails there must be what was changed.
 hypothesis.settings.register_profile(
     "all",
-    max_examples=1000,
+    max_examples=500,
     deadline=None,
     derandomize="CI" in os.environ,
     print_blob=True,

@@ -59,6 +59,18 @@ def test_many_pieces() -> None:
         assert lists(_core.token_batch(batch, "text", threads)) == one
 
 
+@pytest.mark.parametrize("rows", [[], [3], [2, 0, 2], [0, 1, 2, 3]])
+def test_tokens_of_some_documents(rows: list[int]) -> None:
+    batch = [b"One", b"two Two", b"", b"four"]
+    wanted = [[b"one ", b"two two ", b"", b"four "][row] for row in rows]
+    source = pa.array([b"before", *batch], pa.binary())[1:]
+    found = _core.token_batch(source, "text", 1, rows=np.array(rows, np.int64))
+    assert [bytes(form) for form in lists(found)] == wanted
+    for wrong in (-1, 4):
+        with pytest.raises(IndexError, match=f"no such document: {wrong}, want less than 4"):
+            _core.token_batch(source, "text", 1, rows=np.array([0, wrong], np.int64))
+
+
 def test_html_of_some_documents() -> None:
     """A flag a document takes the place of the content type."""
     batch = [b"<p>a<b>b", b"<p>a<b>b", b"x"] * 3

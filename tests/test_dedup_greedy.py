@@ -99,12 +99,19 @@ def test_fates_and_reasons(
         least = max(0, math.ceil(common - error))
         shown[number, 2] = data.draw(st.integers(least, union))
     last = np.full(count, 2 * count, np.uint32)
-    for _ in range(len(pairs) + 2):
-        fate, wanted, likely = _core.greedy_decide(shown, exact, parts, place, last, *limits)
+    reasons = False
+    for _ in range(2 * len(pairs) + 3):
+        fate, wanted, likely = _core.greedy_decide(
+            shown, exact, parts, place, last, *limits, reasons
+        )
         for found, right in zip(fate.tolist(), expected, strict=True):
             assert found in (right, UNDECIDED), "no guess decides"
         if not len(wanted):
-            break
+            assert fate.tolist() == expected
+            if reasons:
+                break
+            reasons = True  # who goes is known: now for why
+            continue
         for some in (wanted, likely):
             assert (exact[some] == 0).all() and (np.diff(some.astype(np.int64)) > 0).all()
         assert not np.intersect1d(wanted, likely).size
@@ -115,6 +122,7 @@ def test_fates_and_reasons(
             counted = np.concatenate((wanted, likely[np.array(along)]))
         exact[counted] = 1
         shown[counted] = table[counted]
+    assert reasons and not len(wanted)
     assert fate.tolist() == expected
 
     gone = np.flatnonzero(fate == REMOVED).astype(np.uint32)
@@ -136,7 +144,8 @@ def test_columns_that_do_not_belong_together() -> None:
     exact, parts = np.ones(1, np.uint8), np.ones((1, 2), np.uint32)
     place, last = np.arange(2, dtype=np.uint32), np.arange(2, dtype=np.uint32)
     half, none, errors = (1, 2), (0, 0), 0.0
-    fate, wanted, likely = _core.greedy_decide(pairs, exact, parts, place, last, half, none, errors)
+    columns = (pairs, exact, parts, place, last, half, none, errors)
+    fate, wanted, likely = _core.greedy_decide(*columns, reasons=True)
     assert (fate.tolist(), wanted.tolist(), likely.tolist()) == ([KEPT, REMOVED], [], [])
     for wrong in (
         (pairs[:, [1, 0, 2, 3]].copy(), exact, parts, place, last),
@@ -145,10 +154,9 @@ def test_columns_that_do_not_belong_together() -> None:
         (pairs, exact, parts, place, last[:1]),
     ):
         with pytest.raises(ValueError, match="candidates: columns that do not belong together"):
-            _core.greedy_decide(*wrong, half, none, errors)  # type: ignore[call-arg]
+            _core.greedy_decide(*wrong, half, none, errors, True)  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="candidates: columns"):
-        _core.greedy_decide(pairs, exact, parts[:0], place, last, half, half, errors)
-    columns = (pairs, exact, parts, place, last, half, none, errors)
+        _core.greedy_decide(pairs, exact, parts[:0], place, last, half, half, errors, True)
     with pytest.raises(ValueError, match="documents: beyond the last one"):
         _core.greedy_reasons(*columns, fate, np.array([2], np.uint32), place[:1])
     far = _core.greedy_reasons(*columns, fate, np.array([1], np.uint32), np.zeros(1, np.uint32))

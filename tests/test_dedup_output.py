@@ -385,6 +385,20 @@ def test_a_directory_that_is_there(tmp_path: Path) -> None:
         result.write(tmp_path / "out/other", force=True)
 
 
+def test_an_earlier_output_loses_what_does_not_stay(tmp_path: Path) -> None:
+    (tmp_path / "in/deep").mkdir(parents=True)
+    (tmp_path / "in/a.txt").write_text("one two three four five six seven")
+    (tmp_path / "in/deep/b.txt").write_text("one two three four five six eight")
+    words = roughly.Sketcher(w=1)
+    roughly.dedup(tmp_path / "in", threshold=0.9, sketcher=words).write(tmp_path / "out")
+    (tmp_path / "out/other").write_text("mine")
+    assert set(tree(tmp_path / "out")) == {"a.txt", "deep/b.txt", "other"}
+    result = roughly.dedup(tmp_path / "in", threshold=0.7, sketcher=words)
+    assert result.removed == 1
+    result.write(tmp_path / "out", force=True)
+    assert set(tree(tmp_path / "out")) == {"a.txt", "other"}
+
+
 # --- refusals -------------------------------------------------------------------------------------
 
 
@@ -471,6 +485,32 @@ def test_standard_input_and_output(lines: Path, tmp_path: Path) -> None:
     assert_error(run, "-: cannot write parquet to standard output", "name a file")
     run = command("dedup", "a.jsonl", "-o", "-", "--json", cwd=tmp_path)
     assert_error(run, "--json: cannot stand beside -o -", "name a file with -o")
+
+
+def test_what_standard_input_is(tmp_path: Path) -> None:
+    data = b"id,text\n1,one two\n2,One two\n3,three\n"
+    run = command("dedup", "-", "-o", "b.csv", cwd=tmp_path, stdin=data)
+    assert b"read text=text (guessed), id=id (guessed) from -\n" in run.stderr
+    assert (tmp_path / "b.csv").read_bytes() == b"id,text\n1,one two\n3,three\n"
+    run = command("dedup", "-", "-o", "c.csv", cwd=tmp_path, stdin=b"one\ntwo\n")
+    assert b"-: read as one text; if it is many documents, say how with --format" in run.stderr
+    assert b"1 document, 0 removed, 1 kept" in run.stderr
+    run = command("dedup", "-", "-o", "d.csv", cwd=tmp_path, stdin=b"")
+    assert run.returncode == 0 and b"0 documents, 0 removed, 0 kept" in run.stderr
+    assert (tmp_path / "d.csv").read_bytes() == b""
+    # A file of these has more than nothing.
+    run = command("dedup", "-", "-o", "d.parquet", cwd=tmp_path, stdin=b"")
+    assert_error(run, "d.parquet: will not write: the name says parquet", "the input")
+    (tmp_path / "e.jsonl").write_bytes(b"")
+    run = command("dedup", "e.jsonl", "-o", "e.csv", cwd=tmp_path)
+    assert_error(run, "e.csv: will not write: the name says csv", "the input")
+
+
+@pytest.mark.parametrize("words", [["a.txt"], ["a", "--format", "text"]])
+def test_a_text_that_was_said_to_be_one(words: list[str], tmp_path: Path) -> None:
+    (tmp_path / words[0]).write_text("one\ntwo\n")
+    run = command("dedup", *words, "-o", "b", cwd=tmp_path)
+    assert run.returncode == 0 and b"read as one text" not in run.stderr
 
 
 def test_a_pipe_stays_one(lines: Path, tmp_path: Path) -> None:

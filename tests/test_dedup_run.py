@@ -1,10 +1,13 @@
 """Runs of dedup that are stopped, that meet one another, or whose input is damaged."""
 
+import ctypes
+import fcntl
 import gzip
 import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import roughly
@@ -68,18 +73,6 @@ def test_a_run_that_is_killed_goes_on(crawl: Path, tmp_path: Path) -> None:
         assert Path(f"{out}{end}").read_bytes() == Path(f"{whole}{end}").read_bytes()
 
 
-def test_a_run_that_was_killed_as_late_as_can_be(tmp_path: Path) -> None:
-    """The removals have their name, the output does not."""
-    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{"text": "A"}\n')
-    (tmp_path / "b.jsonl.removals.jsonl").write_text("")
-    run = command("dedup", "a.jsonl", "-o", "b.jsonl", cwd=tmp_path)
-    assert_error(run, "b.jsonl.removals.jsonl: will not write: the file exists", "choose")
-    (tmp_path / "b.jsonl.unfinished").mkdir()
-    assert command("dedup", "a.jsonl", "-o", "b.jsonl", cwd=tmp_path).returncode == 0
-    assert (tmp_path / "b.jsonl.removals.jsonl").read_text().count("\n") == 1
-    assert not (tmp_path / "b.jsonl.unfinished").exists()
-
-
 @pytest.mark.parametrize(
     "left", [["lock"], ["lock", ".steps.json.part"], ["lock", "steps/", "segment/"], ["steps.json"]]
 )
@@ -106,7 +99,380 @@ def test_what_is_said_of_the_run(tmp_path: Path) -> None:
     whole = gzip.compress(b"".join(b'{"text": "word %d"}\n' % n for n in range(2000)))
     (tmp_path / "e.jsonl.gz").write_bytes(whole[: len(whole) // 2])
     run = command("dedup", "e.jsonl.gz", "-o", "f.jsonl", cwd=tmp_path)
-    assert b"stays in the output, except what could not be decompressed" in run.stderr
+    assert (
+        b"1 skipped (1 damaged compression); it stays in the output, except damaged" in run.stderr
+    )
+    (tmp_path / "g.jsonl.gz").write_bytes(gzip.compress(b"no JSON\n") + whole[: len(whole) // 2])
+    run = command("dedup", "g.jsonl.gz", "-o", "h.jsonl", cwd=tmp_path)
+    assert b"; it stays in the output, except damaged parts of what was written" in run.stderr
+    # What loses nothing is copied, damage and all.
+    run = command("dedup", "e.jsonl.gz", "-o", "i.jsonl.gz", cwd=tmp_path)
+    assert b"1 skipped (1 damaged compression); it stays in the output\n" in run.stderr
+    assert (tmp_path / "i.jsonl.gz").read_bytes() == (tmp_path / "e.jsonl.gz").read_bytes()
+
+
+def test_rows_that_are_lost_are_not_said_to_stay(tmp_path: Path) -> None:
+    table = pa.table({"id": [str(n) for n in range(90)], "text": [f"text {n}" for n in range(90)]})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=30, compression="gzip")
+    data = bytearray((tmp_path / "a.parquet").read_bytes())
+    column = pq.ParquetFile(tmp_path / "a.parquet").metadata.row_group(1).column(1)
+    begin = column.dictionary_page_offset or column.data_page_offset
+    data[begin + 20 : begin + column.total_compressed_size] = bytes(
+        column.total_compressed_size - 20
+    )
+    (tmp_path / "a.parquet").write_bytes(data)
+    more = table.slice(0, 1)
+    pq.write_table(more, tmp_path / "b.parquet")
+    run = command("dedup", "a.parquet", "b.parquet", "-o", "out", cwd=tmp_path)
+    assert run.returncode == 0
+    # The row that goes is in the other file.
+    assert (tmp_path / "out" / "a.parquet").read_bytes() == data
+    run = command("dedup", "b.parquet", "a.parquet", "-o", "other", cwd=tmp_path)
+    assert b"30 skipped (30 damaged rows); it stays in the output, except damaged" in run.stderr
+    assert pq.read_table(tmp_path / "other" / "a.parquet").num_rows == 59
+
+
+def read_only_what_one_may() -> None:
+    """In a new process: root may read everything, but for this."""
+    if os.geteuid() == 0:
+        drop_from_bounding_set, dac_override, dac_read_search = 24, 1, 2  # of linux/prctl.h
+        for capability in (dac_override, dac_read_search):
+            ctypes.CDLL(None).prctl(drop_from_bounding_set, capability, 0, 0, 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="root may read everything")
+def test_files_that_cannot_be_opened_are_said_to_be_missing(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.jsonl").write_text(SOME)
+    shut = ["b.jsonl", "b.jsonl.gz", "b.parquet", "b.arrow", "b.csv", "b.warc.gz", "b.txt", "b"]
+    for name in shut:
+        (tmp_path / "in" / name).write_text('{"text": "b"}\n')
+        (tmp_path / "in" / name).chmod(0)
+    run = command("dedup", "in", "-o", "out", cwd=tmp_path, before=read_only_what_one_may)
+    said = f"{len(shut)} cannot be read); it stays in the output, except {len(shut)} files that"
+    assert run.returncode == 0 and said.encode() in run.stderr, run.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["a.jsonl"]
+    command("cluster", "in", "-o", "c", "--quiet", cwd=tmp_path, before=read_only_what_one_may)
+    assert command("verify", "c", cwd=tmp_path).returncode == 0
+
+
+# Ends the process at the n-th time that something is renamed or removed.
+KILLED = """
+import os, shutil, sys
+from pathlib import Path
+left = int(sys.argv.pop(1))
+
+def counting(function):
+    def counted(*words, **options):
+        global left
+        left -= 1
+        if left < 0:
+            os._exit(9)
+        return function(*words, **options)
+    return counted
+
+for name in ("replace", "rename", "unlink", "rmdir"):
+    setattr(os, name, counting(getattr(os, name)))
+Path.unlink = counting(Path.unlink)
+shutil.rmtree = counting(shutil.rmtree)
+from roughly.cli.main import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("out", ["out.jsonl", "out"])
+def test_a_run_that_is_killed_whenever_it_renames_or_removes(out: str, tmp_path: Path) -> None:
+    lines = "".join(f'{{"text": "text {n % 30}"}}\n' for n in range(40))
+    (tmp_path / "a.jsonl").write_text(lines)
+    inputs = ["a.jsonl"] if out == "out.jsonl" else ["a.jsonl", "b.jsonl"]
+    (tmp_path / "b.jsonl").write_text('{"text": "alone"}\n')
+    assert command("dedup", *inputs, "-o", f"whole-{out}", cwd=tmp_path).returncode == 0
+    wanted = written(tmp_path / f"whole-{out}")
+    moments = 0
+    for moment in range(0, 1000, 1 if FULL else 3):
+        words = ["dedup", *inputs, "-o", out]
+        script = [sys.executable, "-c", KILLED, str(moment), *words]
+        killed = subprocess.run(script, cwd=tmp_path, capture_output=True)
+        if killed.returncode == 0:
+            break
+        assert killed.returncode == 9, killed.stderr
+        moments += (tmp_path / out).exists()
+        again = command(*words, cwd=tmp_path)
+        # It had nothing more to do but to go.
+        done = (tmp_path / out).exists() and not (tmp_path / f"{out}.unfinished").exists()
+        assert again.returncode == 0 or (done and b"will not write" in again.stderr), again.stderr
+        assert written(tmp_path / out) == wanted
+        assert {path.name for path in tmp_path.iterdir()} == {
+            "a.jsonl", "b.jsonl", f"whole-{out}", f"whole-{out}.removals.jsonl",
+            out, f"{out}.removals.jsonl",
+        }  # fmt: skip
+        shutil.rmtree(tmp_path / out) if (tmp_path / out).is_dir() else (tmp_path / out).unlink()
+        (tmp_path / f"{out}.removals.jsonl").unlink()
+    assert moments > (5 if FULL else 1)
+
+
+def written(out: Path) -> dict[str, bytes]:
+    """The output and its removals."""
+    files = sorted(out.iterdir()) if out.is_dir() else [out]
+    removals = out.with_name(f"{out.name}.removals.jsonl")
+    named = {path.name if out.is_dir() else "": path.read_bytes() for path in files}
+    return named | {"removals": removals.read_bytes()}
+
+
+def killed_when(there: str, words: list[str], cwd: Path) -> None:
+    """Runs a command and ends it at the next thing that it renames or removes after a file is
+    there."""
+    script = KILLED.replace("left < 0", f"os.path.exists({there!r})")
+    run = subprocess.run([sys.executable, "-c", script, "0", *words], cwd=cwd, capture_output=True)
+    assert run.returncode == 9, run.stderr
+
+
+SOME = '{"text": "a"}\n{"text": "A"}\n'
+DEDUP = ["dedup", "a.jsonl", "-o", "b.jsonl"]
+
+
+def test_a_run_that_was_killed_between_its_two_files(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(SOME)
+    killed_when("b.jsonl.removals.jsonl", DEDUP, tmp_path)
+    assert not (tmp_path / "b.jsonl").exists()
+    assert command(*DEDUP, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "b.jsonl.removals.jsonl").read_text().count("\n") == 1
+    assert not (tmp_path / "b.jsonl.unfinished").exists()
+
+
+@pytest.mark.parametrize("name", ["b.jsonl", "b.jsonl.removals.jsonl"])
+def test_a_directory_of_a_run_is_no_leave_to_overwrite(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(SOME)
+    (tmp_path / "b.jsonl.unfinished").mkdir()
+    (tmp_path / name).write_text("mine")
+    run = command(*DEDUP, cwd=tmp_path)
+    assert_error(run, f"{name}: will not write: the file exists", "choose")
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_an_output_that_was_being_placed_is_only_that_of_the_same_run(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(SOME)
+    (tmp_path / "c.jsonl").write_text('{"text": "c"}\n')
+    killed_when("b.jsonl", DEDUP, tmp_path)
+    placed = (tmp_path / "b.jsonl").read_bytes()
+    assert (tmp_path / "b.jsonl.unfinished").exists()
+    others = [["--threshold", "0.9"], ["--keep", "longest"], ["--estimate"], ["-w", "2"]]
+    others += [["--method", "both", "-k", "3"], ["--size-ratio", "0.5"]]
+    for words in ([*DEDUP, *other] for other in others):
+        assert_error(
+            command(*words, cwd=tmp_path), "b.jsonl: will not write: the file exists", "choose"
+        )
+    for words in (["dedup", "c.jsonl", "-o", "b.jsonl"], ["dedup", "-", "-o", "b.jsonl"]):
+        run = command(*words, cwd=tmp_path, stdin=b'{"text": "d"}\n')
+        assert_error(run, "b.jsonl: will not write: the file exists", "choose")
+    assert (tmp_path / "b.jsonl").read_bytes() == placed
+    assert command(*DEDUP, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "b.jsonl").read_bytes() == placed
+    assert not (tmp_path / "b.jsonl.unfinished").exists()
+
+
+def test_an_output_that_somebody_changed_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(SOME)
+    killed_when("b.jsonl", DEDUP, tmp_path)
+    (tmp_path / "b.jsonl").write_text("mine")
+    assert_error(
+        command(*DEDUP, cwd=tmp_path), "b.jsonl: will not write: the file exists", "choose"
+    )
+
+
+def test_a_pipe_does_not_finish_the_run_of_another(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(SOME)
+    killed_when("b.jsonl.unfinished/steps.json", DEDUP, tmp_path)
+    piped = command("dedup", "-", "-o", "b.jsonl", cwd=tmp_path, stdin=b'{"text": "d"}\n')
+    assert piped.returncode == 0, piped.stderr
+    assert_error(
+        command(*DEDUP, cwd=tmp_path), "b.jsonl: will not write: the file exists", "choose"
+    )
+    assert (tmp_path / "b.jsonl").read_text() == '{"text": "d"}\n'
+
+
+def test_what_came_while_a_run_worked_is_not_overwritten(tmp_path: Path) -> None:
+    from roughly.deduplication.output import plan_output
+    from roughly.documents import open_inputs
+
+    (tmp_path / "a.jsonl").write_text(SOME)
+    output = plan_output(open_inputs([str(tmp_path / "a.jsonl")]), str(tmp_path / "b"), False)
+    result = roughly.dedup(tmp_path / "a.jsonl")
+    (tmp_path / "b").write_text("mine")
+    with pytest.raises(roughly.DocumentError, match="b: will not write: the file exists"):
+        result.write_to(output)
+    assert (tmp_path / "b").read_text() == "mine"
+    assert {path.name for path in tmp_path.iterdir()} == {"a.jsonl", "b"}
+
+
+def test_a_directory_that_is_written_again_and_killed_at_whatever_moment(tmp_path: Path) -> None:
+    """The same command with --force goes through; what does not belong to it stays."""
+    texts = {"a": "text", "b": "text", "c": "another"}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.txt").write_text(text)
+    words = ["dedup", *(f"{name}.txt" for name in texts), "-o", "out", "--force"]
+    for moment in range(0, 1000, 1 if FULL else 4):
+        (tmp_path / "out").mkdir()
+        for name in ("a.txt", "b.txt", "mine.txt"):
+            (tmp_path / "out" / name).write_text("before")
+        script = [sys.executable, "-c", KILLED, str(moment), *words]
+        killed = subprocess.run(script, cwd=tmp_path, capture_output=True)
+        if killed.returncode:
+            assert killed.returncode == 9, killed.stderr
+            without = command(*words[:-1], cwd=tmp_path)
+            assert_error(without, "out: will not write: the directory is not empty", "choose")
+            assert command(*words, cwd=tmp_path).returncode == 0
+        found = {path.name: path.read_text() for path in (tmp_path / "out").iterdir()}
+        assert found == {"a.txt": "text", "c.txt": "another", "mine.txt": "before"}
+        shutil.rmtree(tmp_path / "out")
+        (tmp_path / "out.removals.jsonl").unlink()
+        assert {path.name for path in tmp_path.iterdir()} == {"a.txt", "b.txt", "c.txt"}
+        if not killed.returncode:
+            break
+    assert moment > 8
+
+
+def test_a_directory_that_holds_the_output_is_read_again_without_it(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text(SOME)
+    (tmp_path / "y.jsonl").write_text(SOME)
+    words = ["dedup", ".", "-o", "clean"]
+    for there in ("clean.unfinished/steps.json", "clean.removals.jsonl", "clean"):
+        killed_when(there, words, tmp_path)
+        assert (tmp_path / "clean.unfinished").exists()
+        again = command(*words, cwd=tmp_path)
+        assert again.returncode == 0, again.stderr
+        assert written(tmp_path / "clean")["x.jsonl"] == b'{"text": "a"}\n'
+        assert written(tmp_path / "clean")["y.jsonl"] == b""
+        assert sorted(path.name for path in tmp_path.iterdir()) == [
+            "clean", "clean.removals.jsonl", "x.jsonl", "y.jsonl"
+        ]  # fmt: skip
+        assert (tmp_path / "x.jsonl").read_text() == (tmp_path / "y.jsonl").read_text() == SOME
+        shutil.rmtree(tmp_path / "clean")
+        (tmp_path / "clean.removals.jsonl").unlink()
+
+
+@pytest.mark.parametrize("name", [".b.jsonl.part", ".b.jsonl.removals.jsonl.part"])
+def test_inputs_where_the_output_is_written_first(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(SOME)
+    run = command("dedup", name, "-o", "b.jsonl", cwd=tmp_path)
+    assert_error(run, f"b.jsonl: will not write: {name} lies where", "choose another name")
+    assert [path.read_text() for path in tmp_path.iterdir()] == [SOME]
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_two_runs_do_not_write_to_one_file(piped: bool, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(SOME)
+    with (tmp_path / ".b.jsonl.part").open("w") as other:
+        other.write("of another")
+        other.flush()
+        fcntl.flock(other, fcntl.LOCK_EX)
+        words = ["dedup", "-" if piped else "a.jsonl", "-o", "b.jsonl"]
+        run = command(*words, cwd=tmp_path, stdin=SOME.encode())
+        assert_error(run, "b.jsonl: in use: another process is writing to it", "wait")
+        assert (tmp_path / ".b.jsonl.part").read_text() == "of another"
+    assert command(*words, cwd=tmp_path, stdin=SOME.encode()).returncode == 0
+    assert (tmp_path / "b.jsonl").read_text() == '{"text": "a"}\n'
+
+
+def test_another_layout_is_another_output(tmp_path: Path) -> None:
+    (tmp_path / "in" / "sub").mkdir(parents=True)
+    names = [f"in/sub/{name}.jsonl" for name in "xy"]
+    for name in names:
+        (tmp_path / name).write_text(SOME)
+    killed_when("out", ["dedup", "in", "-o", "out"], tmp_path)
+    run = command("dedup", *names, "-o", "out", cwd=tmp_path)
+    assert_error(run, "out: will not write: the directory is not empty", "choose")
+    assert command("dedup", "in", "-o", "out", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_what_comes_at_the_last_moment(
+    folder: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from roughly.cli.main import main
+    from roughly.deduplication import output
+
+    monkeypatch.chdir(tmp_path)
+    Path("a.jsonl").write_text(SOME)
+    Path("b.jsonl").write_text(SOME)
+    mine = Path("out/a.jsonl" if folder else "out")
+
+    def mark(*words: Any) -> None:
+        mine.parent.mkdir(exist_ok=True)
+        mine.write_text("mine")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(output, "mark", mark)
+        assert main(["dedup", "a.jsonl", *["b.jsonl"] * folder, "-o", "out", "--quiet"]) == 2
+    assert mine.read_text() == "mine"
+    assert not Path("out.removals.jsonl").exists()
+
+
+def test_a_run_that_was_killed_as_it_began_anew(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(SOME)
+    work = tmp_path / "b.jsonl.unfinished"
+    (work / "steps").mkdir(parents=True)
+    for name in ("lock", "contents.arrow", "contents.arrow.crc32c"):
+        (work / name).write_text("")
+    assert command(*DEDUP, cwd=tmp_path).returncode == 0
+    assert not work.exists()
+
+
+def test_an_empty_directory_is_filled(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_text(name)
+    (tmp_path / "out").mkdir(mode=0o700)
+    before = (tmp_path / "out").stat()
+    assert command("dedup", "a.txt", "b.txt", "-o", "out", cwd=tmp_path).returncode == 0
+    after = (tmp_path / "out").stat()
+    assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
+    assert sorted(os.listdir(tmp_path / "out")) == ["a.txt", "b.txt"]
+    (tmp_path / "here").mkdir()
+    run = command("dedup", "../a.txt", "../b.txt", "-o", ".", cwd=tmp_path / "here")
+    assert run.returncode == 0, run.stderr
+    assert sorted(os.listdir(tmp_path / "here")) == ["a.txt", "b.txt"]
+
+
+def test_an_input_that_is_gone_when_it_is_copied(tmp_path: Path) -> None:
+    for names in (["a.jsonl"], ["a.jsonl", "b.jsonl"]):
+        for name in names:
+            (tmp_path / name).write_text(SOME)
+        result = roughly.dedup([tmp_path / name for name in names])
+        (tmp_path / names[-1]).unlink()
+        with pytest.raises(roughly.DocumentError, match=f"{names[-1]}: cannot read it again"):
+            result.write(tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+
+
+def test_a_reader_that_has_seen_enough(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(SOME)
+    words = [sys.executable, "-m", "roughly", *DEDUP, "--explain", "1"]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE) as run:
+        assert run.stdout is not None
+        run.stdout.close()
+    assert sorted(os.listdir(tmp_path)) == ["a.jsonl", "b.jsonl", "b.jsonl.removals.jsonl"]
+
+
+def test_a_run_has_its_directory_until_it_has_told_of_it(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(SOME)
+    script = """
+import sys
+from pathlib import Path
+import roughly
+from roughly.cli import dedup
+from roughly.storage.lock import WriterLock
+def tell(*words):
+    try:
+        WriterLock(Path("b.jsonl.unfinished")).__enter__()
+    except roughly.RoughlyError as error:
+        print(error)
+dedup._tell = tell
+from roughly.cli.main import main
+sys.exit(main())
+"""
+    run = subprocess.run([sys.executable, "-c", script, *DEDUP], cwd=tmp_path, capture_output=True)
+    assert run.returncode == 0 and b"in use" in run.stdout, run.stderr
+    assert not (tmp_path / "b.jsonl.unfinished").exists()
 
 
 @pytest.mark.parametrize("name", ["steps", "segment", "thesis.txt"])

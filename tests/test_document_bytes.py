@@ -51,10 +51,13 @@ def little(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "room_beside", lambda *_: MEMORY)
 
 
-def made_segment(count: int, folder: Path) -> tuple[Documents, Segment]:
-    """Documents of eight words that nobody else has, in an order that is not that of their ids."""
+def made_segment(count: int, folder: Path, in_twos: bool = False) -> tuple[Documents, Segment]:
+    """Documents of eight words that nobody else has, or only one other document, in an order that
+    is not that of their ids."""
     rng = random.Random(5)
     texts = [rng.randbytes(24).hex(" ", 3) for _ in range(count)]
+    if in_twos:
+        texts[1::2] = [f"{text} more" for text in texts[: count // 2 * 2 : 2]]
     ids = [f"{number * 7919 % count:08}" for number in range(count)]
     documents = open_documents(pa.table({"id": ids, "text": texts}), content_type="text")
     folder.mkdir()
@@ -80,9 +83,28 @@ def test_dedup(tmp_path: Path) -> None:
         contents = Contents(documents, segment, folder)
         rule = make_rule(0.7, None, None, False, SKETCHER)
         pool = Pool(segment, contents, scratch=Scratch(folder))
-        assert len(decide(pool, rule, SKETCHER, 1, MEMORY, folder)) == 0
+        assert len(decide(pool, rule, SKETCHER, 1, MEMORY, folder).removals()) == 0
 
     assert bytes_a_document(run, tmp_path) < DEDUPLICATION_BYTES + PART_BYTES
+
+
+def test_dedup_while_it_writes(tmp_path: Path) -> None:
+    """Who goes is known and why is not, where half of all documents go."""
+    held = []
+    for count in (2, FEW, MANY):
+        folder = tmp_path / str(count)
+        documents, segment = made_segment(count, folder, in_twos=True)
+        gc.collect()
+        tracemalloc.start()
+        pool = Pool(segment, Contents(documents, segment, folder), scratch=Scratch(folder))
+        rule = make_rule(0.7, None, None, False, SKETCHER)
+        decided = decide(pool, rule, SKETCHER, 1, MEMORY, folder)
+        gc.collect()
+        held.append(tracemalloc.get_traced_memory()[0])
+        tracemalloc.stop()
+        assert (decided.removed == np.arange(1, count, 2)).all()
+        assert (decided.removals().kept == np.arange(0, count, 2)).all()
+    assert (held[2] - held[1]) / (MANY - FEW) < DEDUPLICATION_BYTES
 
 
 def test_cluster(tmp_path: Path) -> None:

@@ -229,6 +229,26 @@ def test_pages_of_a_step_are_let_go(tmp_path: Path) -> None:
         taking_part.release(0, len(rows) + 1)
 
 
+@needs_proc
+def test_sketches_that_are_read_are_not_mapped_too(tmp_path: Path) -> None:
+    """Not even to see where words begin, which count for resemblance alone."""
+    texts = [" ".join(f"w{n % 300}x{i}" for i in range(2000)) for n in range(1500)]
+    sketches = stored(tmp_path, texts, Sketcher(w=2, words=8, select="all"), 256)
+    join = Join(
+        sketches, np.arange(1500, dtype=np.uint32), threads=1, budget=replace(LARGE, resident=0)
+    )
+    assert join._set.reads_files
+    found = join.pairs("containment", Fraction(1, 2), 0)
+    join._release_all()
+    before = of_files()
+    pairs = np.zeros((1200, 4), np.uint32)
+    pairs[:, 0], pairs[:, 1] = np.arange(1200), np.arange(300, 1500)
+    counted = join._set.measure("containment", pairs, 1)
+    assert of_files() < before + 2 * MIB
+    assert counted[:, 2:].tolist() == [[1999, 1999]] * 1200
+    assert sum(len(table) for table in found) == 300 * (5 * 4 // 2)
+
+
 def test_memory_that_is_no_file_is_not_let_go(tmp_path: Path) -> None:
     texts = [" ".join(f"w{n}x{i}" for i in range(2000)) for n in range(100)]
     sketches = stored(tmp_path, texts, Sketcher(w=1, select="all"), 128)
@@ -245,3 +265,28 @@ def test_shares_of_memory() -> None:
     budget = Budget.of_memory(480)
     assert budget.table + budget.resident <= 480
     assert 6 * budget.postings + budget.resident <= 480
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("threads", [1, 2])
+def test_sketches_of_all_sizes_are_read(tmp_path: Path, threads: int) -> None:
+    """More of them than are kept at hand, of which some are too large to be kept."""
+    rng = np.random.default_rng(8)
+    texts = []
+    for number in range(60):
+        size = [30_000, 90_000, 30, 3000, 10_000][number % 5]
+        family = number % 10
+        own = int(rng.integers(size // 10))
+        words = [f"f{family}w{n}" for n in range(size - own)]
+        texts.append(" ".join(words + [f"d{number}w{n}" for n in range(own)]))
+    texts.append("")
+    sketches = stored(tmp_path, texts, Sketcher(w=1, select="all"), 16)
+    rows = np.random.default_rng(9).permutation(len(texts)).astype(np.uint32)
+    found = []
+    for budget in (LARGE, replace(LARGE, resident=0)):
+        join = Join(sketches, rows, threads=threads, budget=budget)
+        assert join._set.reads_files == (budget is not LARGE)
+        pairs = list(join.pairs("resemblance", Fraction(1, 2), 0))
+        found.append(sorted(tuple(row) for table in pairs for row in table.tolist()))
+    assert found[0] == found[1]
+    assert len(found[0]) == 10 * (6 * 5 // 2)

@@ -85,7 +85,8 @@ void add_array(nb::handle source, Documents& documents) {
         throw nb::type_error(("documents: wrong Arrow type: format '" + std::string(format) +
                               "', want strings or binary")
                                  .c_str());
-    documents.views.reserve(documents.views.size() + static_cast<size_t>(array.length));
+    // A list may have very many arrays: their views grow by themselves.
+    if (documents.views.empty()) documents.views.reserve(static_cast<size_t>(array.length));
     for (int64_t i = 0; i < array.length; ++i) {
         const int64_t row = array.offset + i;
         const bool empty = !view || is_null(array, row);

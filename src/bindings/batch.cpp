@@ -1,12 +1,17 @@
 #include "batch.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <vector>
 
+#include "array.hpp"
 #include "arrow.hpp"
 #include "bindings.hpp"
 #include "sketch.hpp"
@@ -31,6 +36,20 @@ auto to_arrays(Lists<T>&& lists) {
     return std::tuple(to_array(std::move(lists.values)), to_array(std::move(lists.offsets)));
 }
 
+std::vector<DocumentView> taken(std::span<const DocumentView> documents,
+                                const InputArray<int64_t>& rows) {
+    std::vector<DocumentView> some;
+    some.reserve(rows.size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+        if (static_cast<uint64_t>(rows(i)) >= documents.size())
+            throw nb::index_error(("rows: no such document: " + std::to_string(rows(i)) +
+                                   ", want less than " + std::to_string(documents.size()))
+                                      .c_str());
+        some.push_back(documents[static_cast<size_t>(rows(i))]);
+    }
+    return some;
+}
+
 }  // namespace
 
 void bind_batch(nb::module_& module) {
@@ -48,11 +67,12 @@ void bind_batch(nb::module_& module) {
         "source"_a, "threads"_a, "The texts of a batch of HTML documents: bytes and offsets.");
     module.def(
         "token_batch",
-        [](nb::handle source, std::string_view content_type, size_t threads,
-           std::string_view simd) {
+        [](nb::handle source, std::string_view content_type, size_t threads, std::string_view simd,
+           const std::optional<InputArray<int64_t>>& rows) {
             const ContentType type = content_type_argument(content_type);
             const Simd level = simd_argument(simd);
-            const Documents documents = documents_from(source);
+            Documents documents = documents_from(source);
+            if (rows) documents.views = taken(documents.views, *rows);
             Lists<uint8_t> lists;
             {
                 nb::gil_scoped_release release;
@@ -60,8 +80,8 @@ void bind_batch(nb::module_& module) {
             }
             return to_arrays(std::move(lists));
         },
-        "source"_a, "content_type"_a, "threads"_a, "simd"_a = "",
-        "The canonical forms of a batch of documents: bytes and offsets.");
+        "source"_a, "content_type"_a, "threads"_a, "simd"_a = "", "rows"_a = nb::none(),
+        "The canonical forms of a batch of documents, or of these rows of it: bytes and offsets.");
     module.def(
         "shingle_batch",
         [](nb::handle source, size_t w, int bits, uint64_t seed, std::string_view content_type,

@@ -59,23 +59,23 @@ void bind_greedy(nb::module_& module) {
         [](InputTable<uint32_t, 4> pairs, InputArray<uint8_t> exact, InputTable<uint32_t, 2> parts,
            InputArray<uint32_t> place, InputArray<uint32_t> last,
            std::pair<uint64_t, uint64_t> threshold, std::pair<uint64_t, uint64_t> containment,
-           double errors) {
+           double errors, bool reasons) {
             const Candidates candidates =
                 checked(pairs, exact, parts, place, last, {threshold.first, threshold.second},
                         {containment.first, containment.second}, errors);
             Round round;
             {
                 nb::gil_scoped_release release;
-                round = decide(candidates);
+                round = decide(candidates, reasons);
             }
             return std::tuple(to_array(std::move(round.fate)), to_array(std::move(round.wanted)),
                               to_array(std::move(round.likely)));
         },
         "pairs"_a, "exact"_a, "parts"_a, "place"_a, "last"_a, "threshold"_a, "containment"_a,
-        "errors"_a,
+        "errors"_a, "reasons"_a,
         "One round of the dedup rule: the fate of each document (0 undecided, 1 kept, 2 removed), "
-        "the pairs that must be counted exactly before the next round, and others that may be "
-        "wanted then.");
+        "the pairs that must be counted exactly before the next round, with those that may be the "
+        "best reasons if these are wanted, and others that may be wanted then.");
     module.def(
         "number_anew",
         [](InputTable<uint32_t, 4> pairs, size_t count, OutputTable<uint32_t, 4> to) {

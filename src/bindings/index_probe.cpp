@@ -53,7 +53,7 @@ auto probe(Files files, std::pair<int, int> shape, Fraction floor, uint64_t smal
         const auto end = static_cast<size_t>(offsets.data()[i + 1]);
         queries[i] = {{values.data() + begin, end - begin}, size.data()[i], level.data()[i]};
     }
-    Candidates found;
+    FoundCandidates found;
     {
         nb::gil_scoped_release release;
         found = probe_index(index, {floor.first, floor.second}, smallest, queries, view(own),

@@ -361,6 +361,56 @@ void bind_mapping(nb::module_& module) {
         "Gets a file, by its descriptor, room for so many bytes before they are written: that is "
         "less work than room for each write. Its size stays; where there is no room nothing is "
         "said, and the writing fails.");
+    module.def(
+        "wait_until_written",
+        [](int file, int64_t size) -> double {
+            double seconds = std::numeric_limits<double>::infinity();
+#ifdef __linux__
+            constexpr unsigned all =
+                SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+            int error = 0;
+            {
+                nb::gil_scoped_release release;
+                const auto begin = std::chrono::steady_clock::now();
+                if (sync_file_range(file, 0, static_cast<off_t>(size), all) != 0) error = errno;
+                const auto end = std::chrono::steady_clock::now();
+                if (error == 0) seconds = std::chrono::duration<double>(end - begin).count();
+            }
+            // Disks fail in many ways, and each is told but once.
+            const bool cannot_ask = error == ENOSYS || error == EINVAL || error == ESPIPE ||
+                                    error == EOPNOTSUPP || error == EPERM;
+            if (error != 0 && !cannot_ask) {
+                errno = error;
+                PyErr_SetFromErrno(PyExc_OSError);
+                nb::raise_python_error();
+            }
+#endif
+            return seconds;
+        },
+        "file"_a, "size"_a,
+        "Waits until the disk has taken the first so many bytes of a file, by its descriptor: for "
+        "how many seconds, or infinity where the system does not say; OSError if the disk could "
+        "not. They are not safe yet: the file's size and the disk's own cache are not seen to.");
+    module.def(
+        "sync_file_system",
+        [](int file) {
+            int failed = 0;
+            {
+                nb::gil_scoped_release release;
+#ifdef __linux__
+                failed = syncfs(file);
+#else
+                sync();
+#endif
+            }
+            if (failed) {
+                PyErr_SetFromErrno(PyExc_OSError);
+                nb::raise_python_error();
+            }
+        },
+        "file"_a,
+        "Waits until all that was written to the file system of a file, by its descriptor, is on "
+        "the disk: one wait for very many files.");
     module.def("is_near_its_peak", is_near_its_peak,
                "Whether this process has much memory, or nearly as much as it had before: if not, "
                "what it has freed may as well stay with it for the next phase.");

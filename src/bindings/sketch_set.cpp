@@ -38,7 +38,7 @@ using PairTable = nb::ndarray<const uint32_t, nb::shape<-1, 4>, nb::c_contig, nb
 template <typename T>
 using SignatureTable =
     nb::ndarray<T, nb::shape<-1, Signature::words>, nb::c_contig, nb::device::cpu>;
-using PostingTable = nb::ndarray<const uint64_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+using PostingTable = nb::ndarray<const uint32_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
 
 Measure measure_argument(std::string_view name) {
     if (name == "resemblance") return Measure::resemblance;
@@ -338,13 +338,14 @@ Array<uint64_t> frequent(const OwningSketchSet& self, uint8_t least_frequency, i
     return to_array(std::move(made));
 }
 
-std::pair<Table<uint64_t>, Array<uint64_t>> postings(const OwningSketchSet& self,
-                                                     std::string_view measure, Fraction floor,
-                                                     uint8_t level, size_t begin, size_t end,
-                                                     size_t smallest_native, bool visited,
-                                                     size_t threads, OutputArray<uint32_t> counts,
-                                                     OutputArray<uint32_t> bounds,
-                                                     SignatureTable<uint64_t> signatures) {
+template <typename Entry, typename Value>
+std::pair<Table<Value>, Array<uint64_t>> postings(const OwningSketchSet& self,
+                                                  std::string_view measure, Fraction floor,
+                                                  uint8_t level, size_t begin, size_t end,
+                                                  size_t smallest_native, bool visited,
+                                                  size_t threads, OutputArray<uint32_t> counts,
+                                                  OutputArray<uint32_t> bounds,
+                                                  SignatureTable<uint64_t> signatures) {
     const SketchSet set = self.counted_for(measure_argument(measure));
     const JoinRule rule = join_rule(set, measure, floor);
     if (counts.size() != set.count || bounds.size() != set.count || begin > end ||
@@ -352,14 +353,16 @@ std::pair<Table<uint64_t>, Array<uint64_t>> postings(const OwningSketchSet& self
         throw std::invalid_argument("postings: want a range of the set's documents");
     if (signatures.shape(0) != 0 && signatures.shape(0) != set.count)
         throw std::invalid_argument("signatures: want one for each document, or none");
-    Postings made = [&] {
+    Postings<Entry> made = [&] {
         nb::gil_scoped_release release;
-        return make_postings(
+        return make_postings<Entry>(
             set, rule, level, begin, end, smallest_native, visited, threads,
             {counts.data(), counts.size()}, {bounds.data(), bounds.size()},
             {reinterpret_cast<Signature*>(signatures.data()), signatures.shape(0)});
     }();
-    return {to_table<uint64_t, 2>(std::move(made.entries)), to_array(std::move(made.bucket_ends))};
+    constexpr size_t columns = sizeof(Entry) / sizeof(Value);
+    return {to_table<Value, columns>(std::move(made.entries)),
+            to_array(std::move(made.bucket_ends))};
 }
 
 using Run = std::pair<PostingTable, InputArray<uint64_t>>;
@@ -564,7 +567,8 @@ auto measure_pairs(const OwningSketchSet& self, std::string_view name, PairTable
 }  // namespace
 
 void bind_sketch_set(nb::module_& module) {
-    static_assert(sizeof(Posting) == 2 * sizeof(uint64_t));
+    static_assert(sizeof(Posting) == 3 * sizeof(uint32_t));
+    static_assert(sizeof(KeyedPosting) == 2 * sizeof(uint64_t));
     static_assert(sizeof(Signature) == Signature::words * sizeof(uint64_t));
     nb::class_<OwningSketchSet>(module, "SketchSet",
                                 "Sketches in chunks, and those of them that take part in a join.")
@@ -594,11 +598,17 @@ void bind_sketch_set(nb::module_& module) {
             "Only comparable documents are joined, or have hubs: of one category (a hash for every "
             "row), with simhashes (for every row) that differ in at most `distance` bits, and of "
             "sizes of which the smaller is at least that ratio of the larger; 0 for any.")
-        .def("postings", &postings, "measure"_a, "floor"_a, "level"_a, "begin"_a, "end"_a,
-             "smallest_native"_a, "visited"_a, "threads"_a, "counts"_a, "bounds"_a, "signatures"_a,
-             "Postings (key; position and document) by bucket, and where each bucket ends; writes "
-             "the documents' elements at the level into counts and bounds, which has no fewer "
-             "before, and what they look like from afar into signatures, if there are any.")
+        .def("postings", &postings<Posting, uint32_t>, "measure"_a, "floor"_a, "level"_a, "begin"_a,
+             "end"_a, "smallest_native"_a, "visited"_a, "threads"_a, "counts"_a, "bounds"_a,
+             "signatures"_a,
+             "Postings (key in the bucket, document, position) by bucket, and where each bucket "
+             "ends; writes the documents' elements at the level into counts and bounds, which has "
+             "no fewer before, and what they look like from afar into signatures, if there are "
+             "any.")
+        .def("keyed_postings", &postings<KeyedPosting, uint64_t>, "measure"_a, "floor"_a, "level"_a,
+             "begin"_a, "end"_a, "smallest_native"_a, "visited"_a, "threads"_a, "counts"_a,
+             "bounds"_a, "signatures"_a,
+             "The same for whoever brings them together: whole keys; position and document.")
         .def("frequent_counters", &frequent, "least_frequency"_a, "bits"_a, "begin"_a, "end"_a,
              "threads"_a,
              "The counters, of 2^bits, of elements of documents from begin to end that have this "

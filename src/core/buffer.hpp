@@ -44,11 +44,17 @@ class Buffer {
     }
 
    private:
+    // Large ones have sizes that come again, so that what one gives back is right for the next:
+    // else a process that makes and drops many of them takes more and more, in pieces too small for
+    // any.
     void resize(size_t capacity) {
-        void* moved = std::realloc(static_cast<void*>(data_), (capacity + slack) * sizeof(T));
+        constexpr size_t large = size_t{1} << 20;
+        size_t bytes = (capacity + slack) * sizeof(T);
+        if (bytes >= large) bytes = (bytes + large - 1) / large * large;
+        void* moved = std::realloc(static_cast<void*>(data_), bytes);
         if (!moved) throw std::bad_alloc();
         data_ = static_cast<T*>(moved);
-        capacity_ = capacity;
+        capacity_ = bytes / sizeof(T) - slack;
     }
 
     T* data_ = nullptr;

@@ -117,7 +117,7 @@ ElementLists ListCollector::finish(size_t threads) {
             all.reserve(total);
             for (Buckets& own : gathered_) {
                 all.insert(all.end(), own[bucket].begin(), own[bucket].end());
-                own[bucket] = {};
+                own[bucket] = std::vector<Occurrence>();  // `{}` would keep its memory
             }
             maker.make(all, parts[bucket]);
         };

@@ -80,8 +80,9 @@ bool may_be_best(const Candidates& candidates, uint64_t pair, double best) {
 // One round: documents in their order, each by what was found out about the earlier ones.
 class Decider {
    public:
-    explicit Decider(const Candidates& candidates)
+    Decider(const Candidates& candidates, bool reasons)
         : candidates_(candidates),
+          reasons_(reasons),
           earlier_(by_document(candidates.pairs, candidates.place.size(),
                                [](const Pair& pair) { return pair.b; })),
           fate_(candidates.place.size(), undecided),
@@ -92,7 +93,7 @@ class Decider {
     Round decide() {
         for (size_t document = 0; document < fate_.size(); ++document) {
             decide(document);
-            want_for_equivalents(document);
+            if (reasons_) want_for_equivalents(document);
             if (fate_[document] == undecided) note_likely(document);
         }
         Round round;
@@ -135,12 +136,24 @@ class Decider {
         }
         fate_[document] = goes ? removed : open ? undecided : kept;
         guess_[document] = seems_to_go ? removed : kept;
-        // By containment another pair may be the better reason whatever its resemblance.
-        const bool all = !seems_to_go || by_containment();
+        if (may_go) {
+            if (reasons_) want_better(best_[document]);
+            return;
+        }
         // The most likely reason is enough; after it has failed twice as many.
-        if (!all && !may_go) keep_best_asked(failed + 1);
+        if (seems_to_go && !by_containment()) keep_best_asked(failed + 1);
+        for (const uint64_t p : asked_) choice_[p] = wanted;
+    }
+
+    // Of those that are asked for whatever may be a better reason than one of resemblance `best`.
+    void want_better(double best) {
         for (const uint64_t p : asked_)
-            if (all || !may_go || may_be_best(candidates_, p, best_[document])) choice_[p] = wanted;
+            if (may_be_better(p, best)) choice_[p] = wanted;
+    }
+
+    // By containment another pair may be the better reason whatever its resemblance.
+    bool may_be_better(uint64_t p, double best) const {
+        return by_containment() || may_be_best(candidates_, p, best);
     }
 
     void keep_best_asked(size_t count) {
@@ -162,7 +175,7 @@ class Decider {
             const uint32_t a = candidates_.pairs[p].a;
             if (candidates_.exact[p] || guess_[a] != removed) continue;
             if (candidates_.last[a] <= candidates_.place[document]) continue;
-            if (by_containment() || may_be_best(candidates_, p, best_[a])) choice_[p] = wanted;
+            if (may_be_better(p, best_[a])) choice_[p] = wanted;
         }
     }
 
@@ -180,13 +193,14 @@ class Decider {
             if (left == 0) return;
             if (candidates_.exact[p] || choice_[p] == wanted) continue;
             if (fate_[candidates_.pairs[p].a] == removed) continue;
-            if (!by_containment() && !may_be_best(candidates_, p, least_best_)) continue;
+            if (!may_be_better(p, least_best_)) continue;
             choice_[p] = likely;
             --left;
         }
     }
 
     const Candidates& candidates_;
+    const bool reasons_;
     ByDocument earlier_;
     std::vector<uint8_t> fate_;
     std::vector<uint8_t> guess_;
@@ -223,7 +237,9 @@ std::vector<uint32_t> number_anew(std::span<const Pair> pairs, size_t count, std
     return documents;
 }
 
-Round decide(const Candidates& candidates) { return Decider(candidates).decide(); }
+Round decide(const Candidates& candidates, bool reasons) {
+    return Decider(candidates, reasons).decide();
+}
 
 std::vector<Reason> find_reasons(const Candidates& candidates, std::span<const uint8_t> fate,
                                  std::span<const uint32_t> documents,

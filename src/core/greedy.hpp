@@ -3,11 +3,12 @@
 // goes by a chain.
 //
 // Counting a pair exactly is dear, and most pairs need not be: a pair matters only if its earlier
-// document stays, and of a document that goes only those that may be the best reason. So deciding
-// goes in rounds. A round decides what the exact pairs allow and says which further pairs are
-// wanted; it guesses from the estimates what will stay, so that a few rounds are enough, but no
-// guess ever decides who goes. It also says which pairs may be wanted next: whoever has their
-// documents at hand does well to count them, too.
+// document stays, and of a document that goes one that reaches the threshold is enough to know
+// that, and those that may be the best reason to say why. So deciding goes in rounds. A round
+// decides what the exact pairs allow and says which further pairs are wanted; it guesses from the
+// estimates what will stay, so that a few rounds are enough, but no guess ever decides who goes. It
+// also says which pairs may be wanted next: whoever has their documents at hand does well to count
+// them, too. When all is decided, rounds that want reasons say what is to be counted for these.
 #pragma once
 
 #include <cstddef>
@@ -52,10 +53,11 @@ struct Round {
     std::vector<uint64_t> likely;  // others that may be wanted then, as far as is known, ascending
 };
 
-// While a document is undecided there are pairs wanted; when none is, all is decided, and whatever
+// While a document is undecided there are pairs wanted; when none is, all is decided. With
+// `reasons` the pairs that may be the best one are wanted, too: when none is, whatever
 // `find_reasons` looks at is exact. Without an estimate that is lower by more than its error it
 // finds the best; with one it may find a reason that is not quite the best.
-Round decide(const Candidates& candidates);
+Round decide(const Candidates& candidates, bool reasons);
 
 struct Reason {
     static constexpr uint64_t none = std::numeric_limits<uint64_t>::max();

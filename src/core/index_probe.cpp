@@ -172,9 +172,10 @@ class Probe {
 
 }  // namespace
 
-Candidates probe_index(const MappedIndex& index, Ratio floor, uint64_t smallest,
-                       std::span<const Query> queries, std::span<const uint32_t> own,
-                       std::span<const uint32_t> group_of, uint64_t most_rows, size_t threads) {
+FoundCandidates probe_index(const MappedIndex& index, Ratio floor, uint64_t smallest,
+                            std::span<const Query> queries, std::span<const uint32_t> own,
+                            std::span<const uint32_t> group_of, uint64_t most_rows,
+                            size_t threads) {
     constexpr size_t block = 64;
     const JoinRule rule{Measure::resemblance, floor, smallest};
     std::vector<std::vector<Candidate>> pieces((queries.size() + block - 1) / block);
@@ -188,7 +189,7 @@ Candidates probe_index(const MappedIndex& index, Ratio floor, uint64_t smallest,
                     complete = false;
         };
     });
-    Candidates all;
+    FoundCandidates all;
     all.complete = complete;
     for (const auto& piece : pieces) all.found.insert(all.found.end(), piece.begin(), piece.end());
     return all;

@@ -34,7 +34,7 @@ struct Candidate {
     uint32_t group;
 };
 
-struct Candidates {
+struct FoundCandidates {
     std::vector<Candidate> found;  // by query; each once
     bool complete = true;          // whether no more rows were read than allowed
 };
@@ -42,8 +42,8 @@ struct Candidates {
 // Groups of rows that may resemble a query at the floor. `group_of` has the group of every row,
 // no_group for those that do not count; a query's own group is `own`. At most `most_rows` rows are
 // read from lists, over all queries. Throws std::out_of_range if the files do not fit each other.
-Candidates probe_index(const MappedIndex& index, Ratio floor, uint64_t smallest,
-                       std::span<const Query> queries, std::span<const uint32_t> own,
-                       std::span<const uint32_t> group_of, uint64_t most_rows, size_t threads);
+FoundCandidates probe_index(const MappedIndex& index, Ratio floor, uint64_t smallest,
+                            std::span<const Query> queries, std::span<const uint32_t> own,
+                            std::span<const uint32_t> group_of, uint64_t most_rows, size_t threads);
 
 }  // namespace roughly

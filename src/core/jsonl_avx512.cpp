@@ -14,14 +14,6 @@ const char* unescape_avx512(const char* p, const char* end, const uint8_t* escap
         const __m512i bytes = _mm512_loadu_si512(p);
         const uint64_t backslash = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('\\'));
         const uint64_t quote = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('"'));
-        if (!backslash) {
-            _mm512_storeu_si512(to, bytes);
-            const size_t plain = _tzcnt_u64(quote);
-            to += plain;
-            p += plain;
-            if (quote) break;
-            continue;
-        }
         // Of a run of backslashes every second one is escaped, and what follows a run of odd
         // length. The subtraction carries from the first to the end of each run: where the bits
         // behind it then differ from those of odd places, the run's parity shows.
@@ -36,9 +28,16 @@ const char* unescape_avx512(const char* p, const char* end, const uint8_t* escap
         // next one.
         const uint64_t last = (quote & ~escaped) | unknown >> 1;
         const uint64_t stop = last | (escape & uint64_t{1} << 63);
+        const __m512i plain = _mm512_mask_mov_epi8(bytes, escaped, meant);
+        // Nearly always: where the next block begins does not wait for what is in this one.
+        if (!stop) [[likely]] {
+            _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(~escape, plain));
+            to += 64 - _mm_popcnt_u64(escape);
+            p += 64;
+            continue;
+        }
         const size_t taken = _tzcnt_u64(stop);
         const uint64_t kept = ~escape & _bzhi_u64(~uint64_t{0}, static_cast<uint32_t>(taken));
-        const __m512i plain = _mm512_mask_mov_epi8(bytes, escaped, meant);
         _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(kept, plain));
         to += _mm_popcnt_u64(kept);
         p += taken;

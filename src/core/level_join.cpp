@@ -10,6 +10,7 @@
 #include "discard.hpp"
 #include "intersection.hpp"
 #include "mass.hpp"
+#include "pair_sort.hpp"
 #include "parallel.hpp"
 #include "radix_sort.hpp"
 
@@ -87,9 +88,7 @@ class Indexer {
             return x.key != y.key ? x.key < y.key : x.document < y.document;
         };
         const int bits = std::clamp(static_cast<int>(std::bit_width(postings.size())) - 2, 1, 16);
-        const auto piece = [bits](const Posting& posting) {
-            return posting.key << bucket_bits >> (64 - bits);
-        };
+        const auto piece = [bits](const Posting& posting) { return posting.key >> (32 - bits); };
         ends_.assign(size_t{1} << bits, 0);
         for (const Posting& posting : postings) ++ends_[piece(posting)];
         size_t before = 0;
@@ -297,8 +296,12 @@ class Prober {
 
     void verify(const Entry& entry, std::vector<Pair>& out) {
         const uint32_t other = entry.document;
-        if (!elements_.data())
-            elements_ = at_level_in_place(join_.sketches, document_, join_.level, own_place_);
+        if (!elements_.data()) {
+            // Read like the others: it may soon be one of them.
+            const Elements own = at_one_level(join_.sketches, document_, join_.level, other_place_);
+            own_.assign(own.begin(), own.end());
+            elements_ = own_;
+        }
         const Elements others = at_one_level(join_.sketches, other, join_.level, other_place_);
         const size_t needed = join_.rule.needed(count_, entry.count);
         const size_t common = count_common(join_.sketches.simd, elements_, others, needed);
@@ -327,7 +330,7 @@ class Prober {
 
     // Whether the first element that both have belongs to the buckets that are joined.
     bool is_here(Elements others) {
-        if (join_.first_bucket == 0 && join_.last_bucket == buckets) return true;
+        if (join_.has_all_buckets()) return true;
         const Elements own = join_.sketches.elements(document_);
         const uint8_t* const frequency = join_.sketches.frequencies(document_);
         const uint64_t mask = (uint64_t{1} << join_.level) - 1;
@@ -351,14 +354,14 @@ class Prober {
     MetDocuments met_;
     std::vector<Entry> candidates_;
     std::vector<Entry> led_candidates_;  // which have leaders
-    std::vector<uint64_t> own_place_;
-    Place other_place_{size_t{1} << 12};
+    Place other_place_;
     // of the probing document
     uint32_t document_ = 0;
     uint32_t count_ = 0;
     uint32_t group_ = no_hub;
     JoinRule::Range range_{};
-    Elements elements_;
+    std::vector<uint64_t> own_;
+    Elements elements_;  // in `own_`, once they are wanted
 };
 
 // Whose pairs are not looked for: a hub and those that have it, except hubs with another hub.
@@ -416,9 +419,10 @@ class LevelIndex::Lists {
         for (uint32_t list = 0; list < probe_ends_.size(); ++list)
             for (; probe < by_list_.data() + probe_ends_[list]; ++probe)
                 probes_[places_[probe->document]++] = {list, probe->position};
-        places_ = {};
-        by_list_ = {};
-        probe_ends_ = {};
+        // Not `= {}`, which would empty them and keep their memory.
+        places_ = std::vector<uint32_t>();
+        by_list_ = std::vector<Probe>();
+        probe_ends_ = std::vector<uint32_t>();
     }
 
     // Which of those that probe are among the documents from `begin` to `end`.
@@ -607,16 +611,17 @@ std::vector<Pair> LevelIndex::probe(size_t begin, size_t end, size_t threads,
         return [&, from, to, prober = std::move(prober)](size_t part) {
             const size_t own = from + part * block, own_end = std::min(to, own + block);
             for (size_t n = own; n < own_end; ++n) prober->probe(n, found[part]);
-            // Their pages go, too, those of many at a time.
-            constexpr size_t parts = 32;
-            if (part % parts == parts - 1)
+            // Pages that `is_here` has touched go, too, those of many documents at a time.
+            constexpr size_t parts = 16;
+            if (!join_.has_all_buckets() && part % parts == parts - 1)
                 join_.sketches.release(lists_->probing(from + (part + 1 - parts) * block).document,
                                        lists_->probing(own_end - 1).document);
         };
     });
     std::vector<Pair> pairs;
     for (const auto& part : found) pairs.insert(pairs.end(), part.begin(), part.end());
-    std::sort(pairs.begin(), pairs.end(), in_order);
+    found = {};
+    sort_pairs(pairs, threads);
     return pairs;
 }
 

@@ -35,6 +35,8 @@ struct LevelJoin {
     std::span<const uint32_t> groups;  // in which no pairs are looked for; empty: those of the hubs
     size_t first_bucket;
     size_t last_bucket;
+
+    bool has_all_buckets() const { return first_bucket == 0 && last_bucket == buckets; }
 };
 
 // Documents that seem to be near duplicates of an earlier one, their leader. Pairs of two that have

@@ -146,7 +146,7 @@ class HubFinder {
     // of the document, once it is needed
     Signature signature_;
     bool has_signature_ = false;
-    Place own_{1}, other_;
+    Place own_{SketchBuffer(0)}, other_;
 };
 
 }  // namespace
@@ -248,7 +248,7 @@ class Masses::Heads {
             });
         constexpr size_t block = 256;
         in_parallel((order.size() + block - 1) / block, threads, [&] {
-            return [&, buffer = SketchBuffer(1)](size_t piece) mutable {
+            return [&, buffer = SketchBuffer(0)](size_t piece) mutable {
                 const size_t first = piece * block;
                 for (size_t i = first; i < std::min(order.size(), first + block); ++i) {
                     const uint32_t number = order[i], document = documents[number];

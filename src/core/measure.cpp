@@ -58,12 +58,6 @@ Elements at_one_level(const SketchSet& sketches, size_t document, uint8_t level,
     });
 }
 
-Elements at_level_in_place(const SketchSet& sketches, size_t document, uint8_t level,
-                           std::vector<uint64_t>& place) {
-    const Elements all = sketches.elements(document);
-    return sketches.level_of(document) == level ? all : reduced(all, level, place);
-}
-
 void measure(Measure measure, size_t n, size_t m, size_t common, Pair& pair) {
     size_t sampled = measure == Measure::contained ? m : std::min(n, m);
     if (measure == Measure::resemblance) sampled = n + m - common;

@@ -17,9 +17,7 @@ enum class Measure { resemblance, containment, contained, agreement };
 
 // Where a worker puts a sketch that cannot be used in place.
 struct Place {
-    explicit Place(size_t slots = size_t{1} << 12) : read(slots) {}
-
-    SketchBuffer read;
+    SketchBuffer read{};
     std::vector<uint64_t> reduced{};
 };
 
@@ -29,10 +27,6 @@ Elements at_level(const SketchSet& sketches, size_t document, uint8_t level, Pla
 // The same for whoever asks for one level only, with the same place: what was read is kept as it is
 // at that level.
 Elements at_one_level(const SketchSet& sketches, size_t document, uint8_t level, Place& place);
-
-// The same for whoever goes through all documents in the order of SketchSet::visit: never read.
-Elements at_level_in_place(const SketchSet& sketches, size_t document, uint8_t level,
-                           std::vector<uint64_t>& place);
 
 // common and sampled of a pair of which a has n elements at their common level, b has m, and both
 // have `common`; not for min:K sketches, of which more has to be known.

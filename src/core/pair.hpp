@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
 #include "field.hpp"
 
@@ -26,10 +25,6 @@ struct Pair {
 inline bool reaches(const Pair& pair, Ratio threshold) {
     return uint128{pair.common} * threshold.denominator >=
            uint128{threshold.numerator} * pair.sampled;
-}
-
-inline bool in_order(const Pair& x, const Pair& y) {
-    return std::pair(x.a, x.b) < std::pair(y.a, y.b);
 }
 
 }  // namespace roughly

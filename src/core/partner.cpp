@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "measure.hpp"
+#include "pair_sort.hpp"
 #include "parallel.hpp"
 
 namespace roughly {
@@ -35,12 +36,26 @@ class Holders {
         }
     }
 
+    // Those of some elements that somebody may have, in `found`. Who is one of them cannot be
+    // predicted, so nothing branches on it.
+    void find(Elements elements, std::vector<uint64_t>& found) const {
+        found.resize(elements.size());
+        size_t count = 0;
+        for (const uint64_t element : elements) {
+            const uint64_t mark = mixed(element) >> mark_shift_;
+            found[count] = element;
+            count += marks_[mark >> 6] >> (mark & 63) & 1;
+        }
+        found.resize(count);
+    }
+
+    // Who has an element; to `prefetch` it some time before spares a wait.
     std::span<const uint32_t> of(uint64_t element) const {
-        const uint64_t mark = mixed(element) >> mark_shift_;
-        if (!(marks_[mark >> 6] >> (mark & 63) & 1)) return {};
         const Slot& slot = slots_[place(element)];
         return {holders_.data() + slot.begin, holders_.data() + slot.end};
     }
+
+    void prefetch(uint64_t element) const { __builtin_prefetch(&slots_[mixed(element) >> shift_]); }
 
    private:
     struct Slot {
@@ -99,9 +114,13 @@ class Comparer {
     void compare(uint32_t document, bool among, std::vector<Pair>& out) {
         const Elements elements = sketches_.elements(document);
         met_.clear();
-        for (const uint64_t element : elements)
-            for (const uint32_t number : holders_.of(element))
+        holders_.find(elements, held_);
+        constexpr size_t ahead = 8;
+        for (size_t i = 0; i < held_.size(); ++i) {
+            if (i + ahead < held_.size()) holders_.prefetch(held_[i + ahead]);
+            for (const uint32_t number : holders_.of(held_[i]))
                 if (common_[number]++ == 0) met_.push_back(number);
+        }
         if (met_.empty()) return;
         const LevelCounts own(elements);
         const uint8_t own_level = sketches_.level_of(document);
@@ -138,7 +157,8 @@ class Comparer {
     const Holders& holders_;
     std::vector<uint32_t> common_;  // with each of them
     std::vector<uint32_t> met_;
-    Place own_{1}, other_;
+    std::vector<uint64_t> held_;  // elements that they may have
+    Place own_{SketchBuffer(0)}, other_;
 };
 
 }  // namespace
@@ -158,7 +178,7 @@ struct PartnerFinder::Documents {
     std::vector<std::pair<uint64_t, uint32_t>> looked_at(const SketchSet& sketches,
                                                          std::span<const uint32_t> documents) {
         std::vector<std::pair<uint64_t, uint32_t>> all;
-        SketchBuffer buffer(1);
+        SketchBuffer buffer(0);
         for (uint32_t number = 0; number < documents.size(); ++number) {
             const Elements elements = sketches.fetch(documents[number], buffer);
             for (const uint64_t element : elements) all.emplace_back(element, number);
@@ -197,7 +217,8 @@ std::vector<Pair> PartnerFinder::find(size_t begin, size_t end, size_t threads) 
     });
     std::vector<Pair> pairs;
     for (const auto& part : found) pairs.insert(pairs.end(), part.begin(), part.end());
-    std::sort(pairs.begin(), pairs.end(), in_order);
+    found = {};
+    sort_pairs(pairs, threads);
     return pairs;
 }
 

@@ -69,20 +69,37 @@ struct JoinRule {
     Range partners(size_t n, size_t left) const;
 };
 
-struct Posting {
+// An element of a document, as the key under which documents meet.
+struct KeyedPosting {
     uint64_t key;  // the element in its document's category, mixed
     uint32_t document;
     uint32_t position;  // of the element among those of its document, rarest first
 };
 
+// Leading bits of a key.
 inline constexpr int bucket_bits = 8;
 inline constexpr size_t buckets = size_t{1} << bucket_bits;
 
 inline size_t bucket_of(uint64_t key) { return key >> (64 - bucket_bits); }
 
-// The postings of some documents at one level, by the leading bits of their keys.
+// The same in its bucket: of the rest of the key it has as many bits as make two elements of a join
+// the same hardly ever. Documents that meet under two such are looked at once more, nothing else.
+struct Posting {
+    uint32_t key;
+    uint32_t document;
+    uint32_t position;
+
+    Posting() = default;
+    explicit Posting(const KeyedPosting& keyed)
+        : key(static_cast<uint32_t>(keyed.key << bucket_bits >> 32)),
+          document(keyed.document),
+          position(keyed.position) {}
+};
+
+// The postings of some documents at one level, by bucket.
+template <typename Entry>
 struct Postings {
-    Sequence<Posting> entries;
+    Sequence<Entry> entries;            // Posting or KeyedPosting
     std::vector<uint64_t> bucket_ends;  // of entries; `buckets` of them
 };
 
@@ -93,9 +110,10 @@ struct Postings {
 // those of the elements at the level, of documents that have postings and of no others, or is
 // empty. `smallest_native` is the least count of a native; `visited` says whether there are
 // documents of finer levels.
-Postings make_postings(const SketchSet& sketches, const JoinRule& rule, uint8_t level, size_t begin,
-                       size_t end, size_t smallest_native, bool visited, size_t threads,
-                       std::span<uint32_t> counts, std::span<uint32_t> bounds,
-                       std::span<Signature> signatures);
+template <typename Entry>
+Postings<Entry> make_postings(const SketchSet& sketches, const JoinRule& rule, uint8_t level,
+                              size_t begin, size_t end, size_t smallest_native, bool visited,
+                              size_t threads, std::span<uint32_t> counts,
+                              std::span<uint32_t> bounds, std::span<Signature> signatures);
 
 }  // namespace roughly

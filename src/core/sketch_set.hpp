@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -46,34 +47,62 @@ class SketchReader {
 };
 
 // One worker's sketches that were read last: documents that are compared with one are soon compared
-// with its neighbours too.
+// with its neighbours too. They lie in a ring, so that many small ones are kept, or few large ones;
+// those of more than a quarter of it are read each time.
 class SketchBuffer {
    public:
-    // A worker that never comes back to another row than the last needs one slot.
-    explicit SketchBuffer(size_t slots = size_t{1} << 12) : slots_(std::bit_ceil(slots)) {}
+    // A worker that never comes back to another row than the last needs no ring: 0.
+    explicit SketchBuffer(size_t bytes = size_t{1} << 21)
+        : size_(bytes / sizeof(uint64_t)),
+          ring_(std::make_unique_for_overwrite<uint64_t[]>(size_)),
+          slots_(std::bit_ceil(bytes / bytes_a_slot)) {}
 
     // What `read` (a function that fills a vector) makes for a row, or made the last time. Valid
     // until another row is asked for.
     template <typename Read>
     Elements get(uint32_t row, Read&& read) {
+        if (row == last_row_) return last_;
+        last_row_ = no_row;
         Slot& slot = slots_[row & (slots_.size() - 1)];
-        if (slot.row != row || !slot.filled) {
-            slot.filled = false;
-            read(slot.elements);
-            slot.row = row;
-            slot.filled = true;
+        if (slot.row == row && slot.count && end_ - slot.begin <= size_) {
+            last_ = {&ring_[slot.begin % size_], slot.count};
+        } else {
+            read(fresh_);
+            last_ = fresh_;
+            keep(row, slot);
         }
-        return slot.elements;
+        last_row_ = row;
+        return last_;
     }
 
    private:
+    static constexpr uint64_t no_row = ~uint64_t{0};
+    static constexpr size_t bytes_a_slot = 512;  // small sketches have slots enough, too
+
     struct Slot {
+        // Counted from the first element that ever was in the ring; overwritten when the end of
+        // what was put there is more than the ring's size further.
+        uint64_t begin = 0;
         uint32_t row = 0;
-        bool filled = false;
-        std::vector<uint64_t> elements;
+        uint32_t count = 0;  // of its elements, or nothing is here
     };
 
+    void keep(uint32_t row, Slot& slot) {
+        const size_t count = fresh_.size();
+        if (count == 0 || count > size_ / 4) return;
+        if (end_ % size_ + count > size_) end_ += size_ - end_ % size_;
+        std::copy(fresh_.begin(), fresh_.end(), &ring_[end_ % size_]);
+        slot = {end_, row, static_cast<uint32_t>(count)};
+        end_ += count;
+    }
+
+    size_t size_;  // of the ring, in elements
+    std::unique_ptr<uint64_t[]> ring_;
     std::vector<Slot> slots_;
+    uint64_t end_ = 0;  // of what was put into the ring, counted as `begin`
+    std::vector<uint64_t> fresh_;
+    Elements last_;
+    uint64_t last_row_ = no_row;
 };
 
 // What two documents must meet to be a pair; the arrays are of every row.
@@ -104,11 +133,16 @@ struct SketchSet {
     // each other, so that few pages of a file are in use at a time.
     size_t visit(size_t i) const { return visits ? visits[i] : i; }
 
-    Elements elements(size_t document) const {
+    // All that a document has, in place and not looked at.
+    Elements whole(size_t document) const {
         const size_t row = rows[document];
         const SketchChunk& chunk = chunks[row >> chunk_bits];
         const int64_t* offset = chunk.offsets + (row & ((size_t{1} << chunk_bits) - 1));
-        const Elements all{chunk.values + offset[0], static_cast<size_t>(offset[1] - offset[0])};
+        return {chunk.values + offset[0], static_cast<size_t>(offset[1] - offset[0])};
+    }
+
+    Elements elements(size_t document) const {
+        const Elements all = whole(document);
         return shingles_only ? shingles_in(all) : all;
     }
 
@@ -118,13 +152,14 @@ struct SketchSet {
         return buffer.get(rows[document], [&](std::vector<uint64_t>& to) { read(document, to); });
     }
 
-    // The same, if there is a reader.
+    // The same, if there is a reader. No page of the file is touched.
     void read(size_t document, std::vector<uint64_t>& to) const {
-        const Elements in_place = elements(document);
+        const Elements in_place = whole(document);
         to.resize(in_place.size());
         const size_t chunk = rows[document] >> chunk_bits;
         const auto first = static_cast<size_t>(in_place.data() - chunks[chunk].values);
         reader->read(chunk, first, to.size(), to.data());
+        if (shingles_only) to.resize(shingles_in(to).size());
     }
 
     // If there is a reader, lets the pages of files go that the sketches of these documents lie in,

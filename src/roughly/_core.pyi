@@ -32,8 +32,10 @@ def token_spans(data: bytes, html: bool) -> Annotated[NDArray[numpy.uint64], dic
 def html_batch(source: object, threads: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]]:
     """The texts of a batch of HTML documents: bytes and offsets."""
 
-def token_batch(source: object, content_type: str, threads: int, simd: str = '') -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]]:
-    """The canonical forms of a batch of documents: bytes and offsets."""
+def token_batch(source: object, content_type: str, threads: int, simd: str = '', rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]]:
+    """
+    The canonical forms of a batch of documents, or of these rows of it: bytes and offsets.
+    """
 
 def shingle_batch(source: object, w: int, bits: int, seed: int, content_type: str, threads: int, simd: str = '') -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)]]:
     """
@@ -166,9 +168,14 @@ class SketchSet:
         Only comparable documents are joined, or have hubs: of one category (a hash for every row), with simhashes (for every row) that differ in at most `distance` bits, and of sizes of which the smaller is at least that ratio of the larger; 0 for any.
         """
 
-    def postings(self, measure: str, floor: tuple[int, int], level: int, begin: int, end: int, smallest_native: int, visited: bool, threads: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], bounds: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], signatures: Annotated[NDArray[numpy.uint64], dict(shape=(None, 8), order='C', device='cpu')]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
+    def postings(self, measure: str, floor: tuple[int, int], level: int, begin: int, end: int, smallest_native: int, visited: bool, threads: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], bounds: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], signatures: Annotated[NDArray[numpy.uint64], dict(shape=(None, 8), order='C', device='cpu')]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
         """
-        Postings (key; position and document) by bucket, and where each bucket ends; writes the documents' elements at the level into counts and bounds, which has no fewer before, and what they look like from afar into signatures, if there are any.
+        Postings (key in the bucket, document, position) by bucket, and where each bucket ends; writes the documents' elements at the level into counts and bounds, which has no fewer before, and what they look like from afar into signatures, if there are any.
+        """
+
+    def keyed_postings(self, measure: str, floor: tuple[int, int], level: int, begin: int, end: int, smallest_native: int, visited: bool, threads: int, counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], bounds: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], signatures: Annotated[NDArray[numpy.uint64], dict(shape=(None, 8), order='C', device='cpu')]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
+        """
+        The same for whoever brings them together: whole keys; position and document.
         """
 
     def frequent_counters(self, least_frequency: int, bits: int, begin: int, end: int, threads: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]:
@@ -261,7 +268,7 @@ class LevelIndex:
     Postings of one level by key, ready to be probed. Those it is made of, unless they lie in a file, are lost.
     """
 
-    def __init__(self, sketches: SketchSet, measure: str, floor: tuple[int, int], level: int, runs: Sequence[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], signatures: Annotated[NDArray[numpy.uint64], dict(shape=(None, 8), order='C', device='cpu', writable=False)], hubs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], least_contained: int, first_bucket: int, last_bucket: int, threads: int) -> None: ...
+    def __init__(self, sketches: SketchSet, measure: str, floor: tuple[int, int], level: int, runs: Sequence[tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, 3), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], signatures: Annotated[NDArray[numpy.uint64], dict(shape=(None, 8), order='C', device='cpu', writable=False)], hubs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], least_contained: int, first_bucket: int, last_bucket: int, threads: int) -> None: ...
 
     def probe(self, begin: int, end: int, threads: int, leaders: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], surely: tuple[int, int]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', writable=False)]:
         """
@@ -369,6 +376,16 @@ def allocate(file: int, size: int) -> None:
     Gets a file, by its descriptor, room for so many bytes before they are written: that is less work than room for each write. Its size stays; where there is no room nothing is said, and the writing fails.
     """
 
+def wait_until_written(file: int, size: int) -> float:
+    """
+    Waits until the disk has taken the first so many bytes of a file, by its descriptor: for how many seconds, or infinity where the system does not say; OSError if the disk could not. They are not safe yet: the file's size and the disk's own cache are not seen to.
+    """
+
+def sync_file_system(file: int) -> None:
+    """
+    Waits until all that was written to the file system of a file, by its descriptor, is on the disk: one wait for very many files.
+    """
+
 def is_near_its_peak() -> bool:
     """
     Whether this process has much memory, or nearly as much as it had before: if not, what it has freed may as well stay with it for the next phase.
@@ -384,9 +401,9 @@ def share_freed_memory() -> None:
     Lets every thread have what another one has freed, before there are threads, and keeps all of it until `give_back_memory`; for a process that is one's own.
     """
 
-def greedy_decide(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], exact: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], parts: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], place: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], last: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: tuple[int, int], containment: tuple[int, int], errors: float) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
+def greedy_decide(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], exact: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], parts: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], place: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], last: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: tuple[int, int], containment: tuple[int, int], errors: float, reasons: bool) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', writable=False)]]:
     """
-    One round of the dedup rule: the fate of each document (0 undecided, 1 kept, 2 removed), the pairs that must be counted exactly before the next round, and others that may be wanted then.
+    One round of the dedup rule: the fate of each document (0 undecided, 1 kept, 2 removed), the pairs that must be counted exactly before the next round, with those that may be the best reasons if these are wanted, and others that may be wanted then.
     """
 
 def number_anew(pairs: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu', writable=False)], count: int, to: Annotated[NDArray[numpy.uint32], dict(shape=(None, 4), order='C', device='cpu')]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:

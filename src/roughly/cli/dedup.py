@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -24,10 +25,9 @@ from roughly.cli.options import (
     ratio,
     sketcher_of,
 )
-from roughly.cli.output import say
+from roughly.cli.output import counted, say, say_fields, say_skipped
 from roughly.documents.file import printable
 from roughly.errors import (
-    BusyError,
     DocumentError,
     MismatchError,
     ParameterError,
@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 
     from roughly.corpus import Corpus
     from roughly.deduplication import Deduplicated
-    from roughly.deduplication.output import Output
+    from roughly.deduplication.output import Output, Written
     from roughly.deduplication.rule import Rule
+    from roughly.documents import Documents
     from roughly.documents.skipped import Skipped
     from roughly.sketcher import Sketcher
 
@@ -63,9 +64,6 @@ examples:
   roughly dedup 'new/*.parquet' -o fresh --engine spark --against /mnt/all/crawl.roughly
 
 Exit status: 0 done, 2 error."""
-
-# Names of documents that could not be read, shown at the end.
-_NAMES = 5
 
 
 def add_parser(subparsers: Any) -> None:
@@ -170,9 +168,9 @@ def run(arguments: argparse.Namespace) -> int:
 
         leave_pandas_out()
         from roughly.clustering.workplace import disk_bytes
+        from roughly.deduplication import output as outputs
         from roughly.deduplication.against import leave_out
-        from roughly.deduplication.output import plan_output
-        from roughly.deduplication.run import deduplicate
+        from roughly.deduplication.run import deduplicate, what_decides
         from roughly.parameters import memory_or_half, threads_or_all
         from roughly.storage.lock import WriterLock
 
@@ -182,50 +180,59 @@ def run(arguments: argparse.Namespace) -> int:
     root = arguments.inputs[0] if len(arguments.inputs) == 1 else None
     if against is not None:
         leave_out(documents, against)
+    outputs.leave_out(documents, arguments.output)
     corpus_path = None if against is None else against.path
-    output = plan_output(documents, arguments.output, arguments.force, root, corpus_path)
-    temporary, directory = _workplace(arguments, output)
+    piped = any(map(_is_pipe, arguments.inputs))
+    decided = "" if piped else json.dumps(what_decides(documents, rule, sketcher, against, root))
+    output = outputs.plan_output(
+        documents, arguments.output, arguments.force, root, corpus_path, decided
+    )
+    temporary, directory = _workplace(piped, output)
     _refuse_other(directory)
-    try:
-        with (
-            WriterLock(directory),
-            _core.ResidentLimit(memory_bytes),
-            Progress(quiet=arguments.quiet or arguments.json) as progress,
-        ):
-            result = deduplicate(
-                documents,
-                rule,
-                sketcher,
-                directory,
-                against=against,
-                threads=threads,
-                memory_bytes=memory_bytes,
-                force=arguments.force,
-                progress=progress.phase,
-                root=root,
-                owner=temporary,
-            )
-            result.write_to(output, progress.phase)
-            used_bytes = disk_bytes(directory)
-    except (MismatchError, BusyError):
-        raise  # what is there belongs to another run
-    except KeyboardInterrupt as end:
-        if temporary is None:
-            end.add_note(f"the same command goes on from {printable(str(directory))}")
-        raise
-    except RoughlyError as error:
-        # What has been sketched is worth keeping: with more room or memory the run goes on.
-        if temporary is None and any((directory / "steps").glob("part-*")):
-            kept = f"then the same command goes on from {printable(str(directory))}"
-            hint = kept if error.hint is None else f"{error.hint}; {kept}"
-            raise type(error)(error.message, hint) from error
-        if temporary is None:
+    with WriterLock(directory):
+        try:
+            with (
+                _core.ResidentLimit(memory_bytes),
+                Progress(quiet=arguments.quiet or arguments.json) as progress,
+            ):
+                result = deduplicate(
+                    documents,
+                    rule,
+                    sketcher,
+                    directory,
+                    against=against,
+                    threads=threads,
+                    memory_bytes=memory_bytes,
+                    force=arguments.force,
+                    progress=progress.phase,
+                    root=root,
+                    owner=temporary,
+                    reasons_later=True,
+                )
+                written = result.write_to(output, progress.phase)
+                used_bytes = disk_bytes(directory)
+        except MismatchError:
+            raise  # what is there belongs to another run
+        except KeyboardInterrupt as end:
+            if temporary is None:
+                end.add_note(f"the same command goes on from {printable(str(directory))}")
+            raise
+        except RoughlyError as error:
+            # What has been sketched is worth keeping: with more room or memory the run goes on.
+            if temporary is None and any((directory / "steps").glob("part-*")):
+                kept = f"then the same command goes on from {printable(str(directory))}"
+                hint = kept if error.hint is None else f"{error.hint}; {kept}"
+                raise type(error)(error.message, hint) from error
+            if temporary is None:
+                _remove_run(directory)
+            raise
+        try:
+            if arguments.explain:
+                _explain(result, arguments.explain, sketcher)
+            seconds = time.monotonic() - started
+            _tell(arguments, documents, result, output, written, used_bytes, seconds)
+        finally:
             _remove_run(directory)
-        raise
-    if arguments.explain:
-        _explain(result, arguments.explain, sketcher)
-    _tell(arguments, result, output, used_bytes, time.monotonic() - started)
-    _remove_run(directory)
     return 0
 
 
@@ -256,12 +263,13 @@ def rule_of(arguments: argparse.Namespace) -> tuple[Rule, Sketcher, Corpus | Non
 
 def _refuse_other(directory: Path) -> None:
     """A directory by the name of an unfinished run that is none is somebody's."""
+    from roughly.deduplication.placing import MARK
     from roughly.storage.durable import finished_names
 
     names = finished_names(directory) if directory.is_dir() else set()
-    # A run that was killed as it began or ended may have no journal, but then has the lock.
-    left = "lock" in names and names <= {"lock", "steps", "segment"}
-    if names and not left and "steps.json" not in names:
+    # A run that was killed as it began, or began anew, may have no journal, but then it has these.
+    begun = {"lock", "steps"} <= names or ("lock" in names and names <= {"lock", "segment", MARK})
+    if names and not begun and "steps.json" not in names:
         raise DocumentError(
             f"{printable(str(directory))}: will not be used: there is something else",
             hint="move it away, or choose another output",
@@ -269,10 +277,13 @@ def _refuse_other(directory: Path) -> None:
 
 
 def _remove_run(directory: Path) -> None:
-    """The journal last: what a kill leaves is still known for a run."""
-    for name in ("segment", "steps"):
-        shutil.rmtree(directory / name, ignore_errors=True)
-    shutil.rmtree(directory, ignore_errors=True)
+    """All at once: it is there, or has ended."""
+    from roughly.storage.durable import temporary
+
+    ended = temporary(directory)
+    with contextlib.suppress(OSError):
+        directory.rename(ended)
+    shutil.rmtree(ended, ignore_errors=True)
 
 
 def _corpus(arguments: argparse.Namespace) -> Corpus:
@@ -296,12 +307,12 @@ def _default_threshold(arguments: argparse.Namespace) -> float:
     return THRESHOLD if chosen is None or chosen.threshold is None else chosen.threshold
 
 
-def _workplace(arguments: argparse.Namespace, output: Output) -> tuple[object, Path]:
+def _workplace(piped: bool, output: Output) -> tuple[object, Path]:
     """A directory beside the output, by a name that another try finds, if the inputs can be read
     again then; else a temporary one and its owner."""
     from roughly.clustering.workplace import Workplace
 
-    if output.stream or any(map(_is_pipe, arguments.inputs)):
+    if output.stream or piped:
         workplace = Workplace()
         return workplace, workplace.path
     return None, output.unfinished
@@ -317,8 +328,10 @@ def _is_pipe(word: str) -> bool:
 
 def _tell(
     arguments: argparse.Namespace,
+    documents: Documents,
     result: Deduplicated,
     output: Output,
+    written: Written,
     used_bytes: int,
     seconds: float,
 ) -> None:
@@ -346,16 +359,15 @@ def _tell(
         print(json.dumps(facts))
     if arguments.quiet or arguments.json:
         return
-    for fields, sources in result.fields.items():
-        if fields.guessed:
-            where = sources[0].name if len(sources) == 1 else f"{len(sources):,} files"
-            say(f"{where}: read {fields}")
-    _tell_skipped(result.skipped)
+    say_fields(documents)
+    say_skipped(result.skipped, _fate(result.skipped, written))
+    if written.absent and not result.skipped.count:
+        say(f"{counted(written.absent, 'file')} cannot be opened any more; the output is without")
     if result.keep == "newest" and not result.has_dates:
         say("no document has a date: of those alike the first was kept, not the newest")
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in result.counts.items() if n)
     say(
-        f"{result.documents:,} documents, {result.removed:,} removed"
+        f"{counted(result.documents, 'document')}, {result.removed:,} removed"
         f"{f' ({kinds})' if kinds else ''}, {len(result):,} kept"
     )
     if result.same_site or result.cross_site:
@@ -373,20 +385,16 @@ def _tell(
         say(f"wrote {printable(arguments.output)} and {printable(str(facts['removals']))}")
 
 
-def _tell_skipped(skipped: Skipped) -> None:
-    from roughly.documents.skipped import DAMAGED_COMPRESSION
+def _fate(skipped: Skipped, written: Written) -> str:
+    """What becomes of what could not be read."""
+    from roughly.documents.skipped import DAMAGED
 
-    if skipped.count:
-        kept = "what could not be read stays in the output"
-        if DAMAGED_COMPRESSION in skipped.reasons:
-            kept += ", except what could not be decompressed"
-        say(f"{skipped}; {kept}")
-        for unread in skipped.first[:_NAMES]:
-            say(str(unread))
-    if skipped.repeated_ids:
-        say(f"{skipped.repeated_ids:,} repeated ids were made unique, as id#2")
-    if skipped.unread_dates:
-        say(f"{skipped.unread_dates:,} dates could not be read")
+    lost = []
+    if written.anew and any(reason in DAMAGED for reason in skipped.reasons):
+        lost.append("damaged parts of what was written anew")
+    if written.absent:
+        lost.append(f"{counted(written.absent, 'file')} that cannot be opened")
+    return f"; it stays in the output{', except ' if lost else ''}{' and '.join(lost)}"
 
 
 def _megabytes(size: Any) -> str:

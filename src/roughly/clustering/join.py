@@ -30,12 +30,12 @@ from roughly.storage.scratch import Scratch, stretches
 Measure = Literal["resemblance", "containment"]
 Hubs = npt.NDArray[np.uint32]  # NO_HUB where a document has none
 
-_Entries = npt.NDArray[np.uint64]  # a posting is a row of two: key; document and position
+_Entries = npt.NDArray[np.uint32]  # a posting is a row: key in its bucket, document, position
 _Ends = npt.NDArray[np.uint64]  # where each bucket of a run ends
 # Categories, simhashes, distance, ratio of sizes; see src/core/sketch_set.hpp.
 _Column = npt.NDArray[np.uint64] | None
 _Condition = tuple[_Column, _Column, int, tuple[int, int]]
-_ENTRY_BYTES = 16
+_ENTRY_BYTES = 12
 _SIGNATURE_BYTES = 8 * _core.SIGNATURE_WORDS
 
 _NO_SIGNATURES = np.zeros((0, _core.SIGNATURE_WORDS), np.uint64)
@@ -516,8 +516,8 @@ class _PostingRuns:
             found.append((entries[begin:end], ends[first:last] - np.uint64(begin)))
         for file, at, ends in self._written:
             begin, end = _range(ends, first, last)
-            values = file.array(np.uint64, at + begin * _ENTRY_BYTES, 2 * (end - begin))
-            found.append((values.reshape(-1, 2), ends[first:last] - np.uint64(begin)))
+            values = file.array(np.uint32, at + begin * _ENTRY_BYTES, 3 * (end - begin))
+            found.append((values.reshape(-1, 3), ends[first:last] - np.uint64(begin)))
         return found
 
     def release(self) -> None:

@@ -21,7 +21,6 @@ others, by `widen`, so that everybody who must go does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -64,19 +63,49 @@ _KEPT = 1
 _PAIR_BYTES = 64
 
 
-@dataclass(slots=True)
 class Candidates:
     """Pairs and what is known of them; counting a pair exactly changes it in place."""
 
-    pairs: PairTable
-    exact: npt.NDArray[np.uint8]  # 1 where the counts are no estimate
-    parts: npt.NDArray[np.uint32]  # sampled elements of a and of b; 0 where that is not known
+    def __init__(self, pairs: int, scratch: Scratch, more: int = 0) -> None:
+        """So many, to be filled in, and room for `more`."""
+        room = pairs + more
+        self._scratch = scratch
+        self._count = pairs
+        self._pairs: PairTable = scratch.zeros(4 * room, np.uint32).reshape(-1, 4)
+        self._exact: npt.NDArray[np.uint8] = scratch.zeros(room, np.uint8)
+        self._parts: npt.NDArray[np.uint32] = scratch.zeros(2 * room, np.uint32).reshape(-1, 2)
 
-    def add(self, others: Candidates, scratch: Scratch) -> None:
+    @property
+    def pairs(self) -> PairTable:
+        """Their documents and counts."""
+        return self._pairs[: self._count]
+
+    @property
+    def exact(self) -> npt.NDArray[np.uint8]:
+        """1 where the counts are no estimate."""
+        return self._exact[: self._count]
+
+    @property
+    def parts(self) -> npt.NDArray[np.uint32]:
+        """Sampled elements of a and of b; 0 where that is not known."""
+        return self._parts[: self._count]
+
+    def add(self, others: Candidates) -> None:
         """Puts other pairs behind these."""
-        self.pairs = _behind(self.pairs, others.pairs, scratch)
-        self.exact = _behind(self.exact, others.exact, scratch)
-        self.parts = _behind(self.parts, others.parts, scratch)
+        begin, end = self._count, self._count + len(others.pairs)
+        if end > len(self._exact):
+            # With room for those that are found later: to move all takes longer than to find these.
+            moved = Candidates(end, self._scratch, end // 4)
+            moved._fill(0, self)
+            self._pairs, self._exact, self._parts = moved._pairs, moved._exact, moved._parts
+        self._count = end
+        self._fill(begin, others)
+
+    def _fill(self, begin: int, others: Candidates) -> None:
+        end = begin + len(others.pairs)
+        self._pairs[begin:end] = others.pairs
+        self._exact[begin:end] = others.exact
+        self._parts[begin:end] = others.parts
 
 
 class CandidateFinder:
@@ -175,7 +204,7 @@ class CandidateFinder:
         idle = self._groups == _IDLE
         decide = ~(idle[pairs[:, 0]] & idle[pairs[:, 1]])  # others were found before both were
         self._take_room(int(decide.sum()) - len(pairs), self._floor)
-        return self._known(pairs[decide])
+        return self._known(pairs[decide], more=int(decide.sum()) // 4)
 
     def _joined(self, progress: Progress, only: npt.NDArray[np.bool_] | None = None) -> PairTable:
         """All pairs that a join finds, measured; or `only` those of some documents with pinned
@@ -222,7 +251,7 @@ class CandidateFinder:
             more = more[~np.isin(_keys(more), _keys(pairs))]
             pairs = np.concatenate((pairs, self._join.measure("resemblance", more)))
         self._take_room(len(pairs), self._floor)
-        candidates.add(self._known(pairs), self._pool.scratch)
+        candidates.add(self._known(pairs))
         self._groups[chosen] = self._hubs[chosen] = _core.NO_HUB
         return True
 
@@ -248,7 +277,7 @@ class CandidateFinder:
         self._thinned &= ~wide
         pairs = self._joined(progress, wide)
         fresh = pairs[~np.isin(_keys(pairs), _keys(candidates.pairs))]
-        candidates.add(self._known(fresh), self._pool.scratch)
+        candidates.add(self._known(fresh))
         return True
 
     def _table(
@@ -375,12 +404,12 @@ class CandidateFinder:
         parameters = self._pool.parameters
         return parameters.bits == 64 and parameters.selection[0] in ("all", "adaptive")
 
-    def _known(self, pairs: PairTable) -> Candidates:
-        scratch, count = self._pool.scratch, len(pairs)
-        kept: PairTable = scratch.zeros(4 * count, np.uint32).reshape(-1, 4)
+    def _known(self, pairs: PairTable, more: int = 0) -> Candidates:
+        count = len(pairs)
+        made = Candidates(count, self._pool.scratch, more)
+        kept, exact, parts = made.pairs, made.exact, made.parts
         kept[:] = pairs  # counted in place, later
-        exact = scratch.full(count, 1, np.uint8)
-        parts = scratch.zeros(2 * count, np.uint32).reshape(-1, 2)
+        exact[:] = 1
         estimated = self._estimate or self._containment_floor is not None
         if estimated and self._pool.parameters.selection[0] != "min":
             parts[:] = self._parts(kept)
@@ -391,7 +420,7 @@ class CandidateFinder:
             exact[begin:end] = known
             some = parts[begin:end]
             some[known, 0], some[known, 1] = sizes[a[known]], sizes[b[known]]
-        return Candidates(kept, exact, parts)
+        return made
 
     def _parts(self, pairs: PairTable) -> npt.NDArray[np.uint32]:
         """How many elements each document of a pair has at the coarser of their levels."""
@@ -415,12 +444,3 @@ class CandidateFinder:
 
 def _keys(pairs: PairTable) -> npt.NDArray[np.uint64]:
     return pairs[:, 0].astype(np.uint64) << np.uint64(32) | pairs[:, 1]
-
-
-def _behind(
-    first: npt.NDArray[Any], second: npt.NDArray[Any], scratch: Scratch
-) -> npt.NDArray[Any]:
-    """The rows of both, one after the other."""
-    made: npt.NDArray[Any] = scratch.zeros(first.size + second.size, first.dtype)
-    made[: first.size], made[first.size :] = first.ravel(), second.ravel()
-    return made.reshape(-1, *first.shape[1:])

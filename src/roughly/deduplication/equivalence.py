@@ -216,7 +216,7 @@ def _equal_forms(
     rows = np.unique(np.concatenate((a, b)))
     kinds = [np.flatnonzero(html[rows] == kind) for kind in (True, False)]
     forms = [
-        _forms(content.take(pa.array(rows[chosen])), name, threads)
+        _forms(content, rows[chosen], name, threads)
         for chosen, name in zip(kinds, ("html", "text"), strict=True)
     ]
     place = np.empty(len(rows), dtype=np.int64)
@@ -231,7 +231,8 @@ def _equal(values: pa.Array, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
     return _core.same_documents(values, a, b).view(np.bool_)
 
 
-def _forms(content: pa.Array, content_type: str, threads: int) -> pa.Array:
-    data, offsets = _core.token_batch([content], content_type, threads)
+def _forms(content: pa.Array, rows: Rows, content_type: str, threads: int) -> pa.Array:
+    """The forms of these documents."""
+    data, offsets = _core.token_batch(content, content_type, threads, rows=rows)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.large_binary(), len(content), buffers)
+    return pa.Array.from_buffers(pa.large_binary(), len(rows), buffers)

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from roughly.condition import NO_SIMHASH
-from roughly.deduplication.decision import KINDS, Removals
+from roughly.deduplication.removal import KINDS, Removals
 from roughly.url import host_of
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
 """What a deduplication found: who stays, who goes and why; and the input without those that go.
 
 The result keeps where its documents came from and their ids, on disk; the documents themselves are
-read again when they are written. Nothing here changes.
+read again when they are written. Why documents go may be found when somebody first asks, which
+takes a while; else nothing here changes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roughly.clustering.sketching import Progress, no_progress
-from roughly.deduplication.decision import KINDS, Removals
+from roughly.deduplication.removal import KINDS, Decision, Removals
 from roughly.deduplication.removal_file import (
     count_sites,
     removal_lines,
@@ -33,7 +34,7 @@ from roughly.verification.column import Columns
 
 if TYPE_CHECKING:
     from roughly.corpus import Corpus
-    from roughly.deduplication.output import Output
+    from roughly.deduplication.output import Output, Written
     from roughly.deduplication.rule import Rule
     from roughly.documents import Documents
     from roughly.documents.field import Fields
@@ -52,7 +53,7 @@ class Deduplicated:
         documents: Documents,
         segment: Segment,
         rule: Rule,
-        removals: Removals,
+        decision: Decision,
         skipped: Skipped,
         root: str | None,
         owner: object,
@@ -64,11 +65,15 @@ class Deduplicated:
         self._segment = segment
         self._columns = Columns(segment)
         self._rule = rule
-        self._removals = removals
+        self._decision = decision
         self._root = root  # the directory that all documents are files of, if they were named so
         self._owner = owner  # of the directory that the segment is in: it goes with the last user
         self._against = against
         self._corpus_columns = None if against is None else Columns(against.segment)
+
+    @property
+    def _removals(self) -> Removals:
+        return self._decision.removals()
 
     @property
     def documents(self) -> int:
@@ -78,7 +83,7 @@ class Deduplicated:
     @property
     def removed(self) -> int:
         """Documents that go."""
-        return len(self._removals)
+        return len(self._decision.removed)
 
     @property
     def in_corpus(self) -> int:
@@ -121,7 +126,7 @@ class Deduplicated:
     @property
     def removed_bytes(self) -> int:
         """Bytes of text of the documents that go."""
-        return int(self._columns.numbers("bytes", self._removals.removed).sum())
+        return int(self._columns.numbers("bytes", self._decision.removed).sum())
 
     @property
     def text_bytes(self) -> int:
@@ -149,7 +154,7 @@ class Deduplicated:
     def stays(self) -> npt.NDArray[np.bool_]:
         """For every document that was read, in input order, whether it stays."""
         stays = np.ones(self.documents, dtype=bool)
-        stays[self._removals.removed] = False
+        stays[self._decision.removed] = False
         return stays
 
     def mask(self) -> npt.NDArray[np.bool_]:
@@ -162,7 +167,7 @@ class Deduplicated:
                 hint="use stays, or write",
             )
         source = self._documents.sources[0]
-        position = self._columns.numbers("position", self._removals.removed)
+        position = self._columns.numbers("position", self._decision.removed)
         last = self._columns.numbers("position", np.arange(self.documents)[-1:])
         records = int(last[0]) + 1 if len(last) else 0
         if hasattr(source.data, "__len__"):
@@ -212,14 +217,17 @@ class Deduplicated:
         corpus = None if self._against is None else self._against.path
         self.write_to(plan_output(self._documents, os.fspath(out), force, self._root, corpus))
 
-    def write_to(self, output: Output, progress: Progress = no_progress) -> None:
+    def write_to(self, output: Output, progress: Progress = no_progress) -> Written:
         """The same, to where it was planned before the documents were read."""
         from roughly.deduplication.output import write_output
 
+        if output.stream:
+            # Nothing is written beside it, and what was written cannot be taken back.
+            self._decision.removals(progress)
         give_back_memory()  # what the decisions took
-        write_output(
+        return write_output(
             self._documents,
-            self._removals,
+            self._decision,
             self._columns,
             self._lines(),
             output,

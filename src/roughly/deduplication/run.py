@@ -8,7 +8,7 @@ same parameters stopped.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from roughly.clustering.room import DEDUPLICATION_BYTES, check_room
 from roughly.clustering.sketching import (
@@ -47,16 +47,15 @@ def deduplicate(
     progress: Progress = no_progress,
     root: str | None = None,
     owner: object = None,
+    reasons_later: bool = False,
 ) -> Deduplicated:
     """Applies the rule to documents, and to those of a corpus before them, which stay. `force`
     forgets what an earlier run left in the directory, `root` is the one directory that was named
-    as the input, `owner` the result keeps alive."""
+    as the input, `owner` the result keeps alive. With `reasons_later` only who goes is known yet:
+    the rest is found while the result is written, or when it is asked for."""
     # A machine that stops may leave files that look whole: their checksums tell, and a run that is
     # killed loses nothing. To wait for the disk would take longer than to begin anew.
-    simhasher = rule.condition.simhasher
-    own = identity(documents, sketcher, simhasher)
-    if rule.condition != NO_CONDITION:
-        own["condition"] = rule.condition.to_dict()
+    own = _sketched_from(documents, rule, sketcher)
     with Steps(directory, own, force=force, durable=False) as steps:
         segment = write_segment(
             documents,
@@ -66,7 +65,7 @@ def deduplicate(
             text=False,
             threads=threads,
             progress=progress,
-            simhasher=simhasher,
+            simhasher=rule.condition.simhasher,
         )
     known = 0 if against is None else len(against)
     check_room(memory_bytes, len(segment) + known, DEDUPLICATION_BYTES)
@@ -77,10 +76,40 @@ def deduplicate(
     if rule.condition.method == "simhash":
         from roughly.deduplication.simhash_decision import decide_by_simhash
 
-        removals = decide_by_simhash(pool, rule, threads, progress)
+        decision = decide_by_simhash(pool, rule, threads, progress)
     else:
-        removals = decide(pool, rule, sketcher, threads, memory_bytes, directory, progress)
+        decision = decide(pool, rule, sketcher, threads, memory_bytes, directory, progress)
+    if not reasons_later:
+        decision.removals(progress)
     pool.release()
     give_back_memory()
     skipped = read_skipped(segment.skipped)
-    return Deduplicated(documents, segment, rule, removals, skipped, root, owner, against)
+    return Deduplicated(documents, segment, rule, decision, skipped, root, owner, against)
+
+
+def what_decides(
+    documents: Documents,
+    rule: Rule,
+    sketcher: Sketcher,
+    against: Corpus | None,
+    root: str | None,
+) -> dict[str, Any]:
+    """All that the output depends on, as JSON has it."""
+    said = _sketched_from(documents, rule, sketcher) | {
+        "root": root,
+        "threshold": str(rule.threshold),
+        "containment": str(rule.containment),
+        "keep": rule.keep,
+        "estimate": rule.estimate,
+    }
+    if against is not None:
+        manifest = against.manifest
+        said["against"] = [str(against.path), manifest.forest_checksum, manifest.documents]
+    return said
+
+
+def _sketched_from(documents: Documents, rule: Rule, sketcher: Sketcher) -> dict[str, Any]:
+    own = identity(documents, sketcher, rule.condition.simhasher)
+    if rule.condition != NO_CONDITION:
+        own["condition"] = rule.condition.to_dict()
+    return own

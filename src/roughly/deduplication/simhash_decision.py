@@ -20,8 +20,8 @@ from roughly import _core
 from roughly.clustering.sketching import Progress, no_progress
 from roughly.condition import SIMHASH_BITS
 from roughly.deduplication.against import taking_part
-from roughly.deduplication.decision import IDENTICAL, LEXICAL, NEAR, Removals, make_removals
 from roughly.deduplication.equivalence import Groups, confirm, find_groups
+from roughly.deduplication.removal import IDENTICAL, LEXICAL, NEAR, Decision, make_removals
 from roughly.hamming.cost import memory_blocks
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _NONE = -1
 
 def decide_by_simhash(
     pool: Pool, rule: Rule, threads: int, progress: Progress = no_progress
-) -> Removals:
+) -> Decision:
     """Applies the rule to the documents of a pool."""
     order, pinned = taking_part(pool, rule.keep)
     groups, identical = _groups(pool, order, pinned, threads, progress)
@@ -61,7 +61,8 @@ def decide_by_simhash(
     near = np.flatnonzero(kind == NEAR)
     shares = _evidence(pool, kept[near], removed[near], threads)
     resemblance[near], containment[near] = shares
-    return make_removals(pool, removed, kept, kind, resemblance, containment)
+    removals = make_removals(pool, removed, kept, kind, resemblance, containment)
+    return Decision.of(removals)
 
 
 def _groups(

@@ -54,5 +54,7 @@ def _decide(arrow: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     place = np.arange(len(documents), dtype=np.uint32)
     exact = np.ones(len(pairs), np.uint8)
     parts_of = np.zeros((len(pairs), 2), np.uint32)
-    fate, _, _ = _core.greedy_decide(pairs, exact, parts_of, place, place, (1, 1), (0, 0), 0.0)
+    fate, _, _ = _core.greedy_decide(
+        pairs, exact, parts_of, place, place, (1, 1), (0, 0), 0.0, False
+    )
     yield pa.RecordBatch.from_pydict({"number": documents[fate == _REMOVED]})

@@ -194,7 +194,7 @@ def _postings(
     none = np.zeros((0, 8), np.uint64)
     for level in levels:
         counts = np.zeros(len(batch), np.uint32)
-        entries, _ = sketches.postings(
+        entries, _ = sketches.keyed_postings(
             rule.measure,
             rule.ratio,
             level.level,

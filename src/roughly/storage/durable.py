@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from roughly import _core
 from roughly.documents.file import printable, reason
 from roughly.errors import DocumentError
 
@@ -84,6 +85,15 @@ def sync(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_below(folder: Path) -> None:
+    """Waits until everything below a directory is on the disk, however many files it has."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        _core.sync_file_system(descriptor)
     finally:
         os.close(descriptor)
 

@@ -137,7 +137,8 @@ class PartWriter:
         part: int,
         parameters: Parameters,
         text: bool,
-        attributes: Sequence[str] = (),
+        attributes: Sequence[str],
+        buffer: ValueBuffer,
     ) -> None:
         kinds = part_kinds(text, attributes)
         self._attributes = attributes
@@ -151,7 +152,8 @@ class PartWriter:
         if text:
             writer = self._open.enter_context(arrow_writer(self._paths["text"], TEXT, "zstd"))
             self._text = _TextWriter(writer)
-        self._values = _Values(temporary(directory / f"values-{part:05}"), self._open)
+        spilled = temporary(directory / f"values-{part:05}")
+        self._values = _Values(spilled, self._open, buffer)
 
     def add(self, piece: Piece) -> None:
         if self._text is not None:
@@ -259,41 +261,63 @@ class _TextWriter:
         self._waiting, self._size = [], 0
 
 
+class ValueBuffer:
+    """Where the sketches of a part wait: one place for all parts, so that they are put together as
+    they come and memory is not cut into pieces. One part after the other has it, until its files
+    are written."""
+
+    def __init__(self) -> None:
+        self.values = np.empty(0, np.uint64)
+
+    def take(self, count: int, kept: int) -> npt.NDArray[np.uint64]:
+        """The place with room for so many values; the first `kept` stay."""
+        if count > len(self.values):
+            grown = np.empty(max(count, min(2 * count, SPILL_BYTES // 8)), np.uint64)
+            grown[:kept] = self.values[:kept]
+            self.values = grown
+        return self.values
+
+
 class _Values:
     """The sketches of a part, one after the other: in memory, or in a file once they are many."""
 
-    def __init__(self, path: Path, open_files: contextlib.ExitStack) -> None:
+    def __init__(self, path: Path, open_files: contextlib.ExitStack, buffer: ValueBuffer) -> None:
         self._path = path
         self._open = open_files
-        self._waiting: list[npt.NDArray[np.uint64]] = []
-        self._waiting_bytes = 0
+        self._buffer = buffer
+        self._held = 0  # values that are in memory
         self._file: BinaryIO | None = None
         self._count = 0
 
     def add(self, values: npt.NDArray[np.uint64]) -> None:
-        self._waiting.append(values)
-        self._waiting_bytes += values.nbytes
         self._count += len(values)
-        if self._waiting_bytes >= SPILL_BYTES:
+        if 8 * (self._held + len(values)) >= SPILL_BYTES:
             self._spill()
+            self._write(values)
+            return
+        end = self._held + len(values)
+        self._buffer.take(end, self._held)[self._held : end] = values
+        self._held = end
 
     def finish(self) -> pa.Array:
         if self._file is None:
-            empty = np.empty(0, np.uint64)
-            return pa.array(np.concatenate(self._waiting) if self._waiting else empty)
+            # In place, so it must be written before the next part has the buffer.
+            return pa.array(self._buffer.values[: self._held])
         self._spill()
         mapped = _core.map_file(self._file.fileno(), 8 * self._count)
         return pa.Array.from_buffers(pa.uint64(), self._count, [None, pa.py_buffer(mapped)])
 
     def _spill(self) -> None:
+        self._write(self._buffer.values[: self._held])
+        self._held = 0
+
+    def _write(self, values: npt.NDArray[np.uint64]) -> None:
         with writing(self._path):
             if self._file is None:
                 self._open.callback(remove, self._path)
                 self._file = self._open.enter_context(self._path.open("w+b"))
-            for values in self._waiting:
-                self._file.write(values.data.cast("B"))
+            self._file.write(values.data.cast("B"))
             self._file.flush()
-        self._waiting, self._waiting_bytes = [], 0
 
 
 def text_offsets(text: pa.Array) -> npt.NDArray[np.int64]:

@@ -22,7 +22,7 @@ from roughly.parameters import Parameters
 from roughly.storage.checked import checked_writer
 from roughly.storage.durable import make_directory, remove_leftovers
 from roughly.storage.segment import FORMAT, MANIFEST, PART_ROWS, Segment
-from roughly.storage.segment_part import READ, PartWriter, Piece, text_offsets
+from roughly.storage.segment_part import READ, PartWriter, Piece, ValueBuffer, text_offsets
 from roughly.storage.sketch_table import Sketched
 from roughly.storage.steps import Steps
 
@@ -96,8 +96,8 @@ class SegmentWriter:
         """Writes these documents behind those before; as `add`."""
         begin = 0
         while begin < taken.end:
-            room = self._part_rows - self._rows % self._part_rows
-            end = min(begin + room, taken.end)
+            left = self._part_rows - self._rows % self._part_rows
+            end = min(begin + left, taken.end)
             self._put(taken.part(begin, end))
             self._rows += end - begin
             begin = end
@@ -165,6 +165,7 @@ class SegmentWriter:
     def _work(self) -> None:
         """In the thread."""
         part, rows, writer = self._first_part, 0, None
+        values = ValueBuffer()
         item: Piece | bool = False
         try:
             while not isinstance(item := self._queue.get(), bool):
@@ -176,6 +177,7 @@ class SegmentWriter:
                         self._parameters,
                         self._keeps_text,
                         list(self._attributes),
+                        values,
                     )
                 writer.add(item)
                 rows += item.rows
