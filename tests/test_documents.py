@@ -85,6 +85,106 @@ def test_a_directory_is_all_files_below_it_by_name(tmp_path: Path) -> None:
     assert texts(open_documents(tmp_path / "[x].txt")) == ["brackets"]
 
 
+def tree(folder: Path, *names: str) -> Path:
+    """Files whose text is their name."""
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    return folder
+
+
+ALIAS = "link to what is read anyway"
+
+
+def test_a_link_to_what_is_in_the_directory_is_an_alias(tmp_path: Path) -> None:
+    named = tree(tmp_path / "named", "b/1.txt", "b/c/2.txt", "d.txt")
+    tree(tmp_path, "beside.txt")
+    # By name before and after what they lead to, to files and to directories, also through links.
+    for link, target in {
+        "a": "b",
+        "z": "b/c",
+        "b/0": "c",
+        "0.txt": "d.txt",
+        "e.txt": "d.txt",
+        "b/c/up": "..",
+        "f": "a",
+        "itself": ".",
+    }.items():
+        (named / link).symlink_to(target)
+    (named / "above").symlink_to(tmp_path)
+    (tmp_path / "other name").symlink_to(named)
+    (named / "by another name").symlink_to(tmp_path / "other name")
+    for name in (named, tmp_path / "other name", str(named) + "/"):
+        documents = open_documents(name)
+        found = rows(documents)
+        assert [Path(row["id"]).relative_to(name).as_posix() for row in found] == [
+            *("b/1.txt", "b/c/2.txt", "d.txt")
+        ]
+        assert documents.skipped.ignored == {ALIAS: 10}
+        assert not documents.skipped
+
+
+def test_links_that_lead_out_of_the_directory_are_followed(tmp_path: Path) -> None:
+    named = tree(tmp_path / "named", "m.txt")
+    tree(tmp_path / "away", "blob", "sub/1.txt", "sub/deep/2.txt", "z.txt")
+    tree(tmp_path / "away too", "3.txt")
+    (named / "file.txt").symlink_to(tmp_path / "away" / "blob")
+    (named / "a").symlink_to(tmp_path / "away" / "sub")
+    (named / "b").symlink_to(tmp_path / "away" / "sub")
+    (named / "c").symlink_to(tmp_path / "away" / "sub" / "deep")
+    (named / "n").symlink_to(tmp_path / "away too")
+    (tmp_path / "away too" / "back").symlink_to(named)
+    (tmp_path / "away too" / "0.txt").symlink_to("3.txt")
+    (tmp_path / "away" / "sub" / "round").symlink_to("..")
+    documents = open_documents(named)
+    found = [Path(row["id"]).relative_to(named).as_posix() for row in rows(documents)]
+    # `round` leads to all of `away`, of which `sub` has been entered already.
+    assert found == [
+        *("a/1.txt", "a/deep/2.txt", "a/round/blob", "a/round/z.txt"),
+        *("m.txt", "n/3.txt"),
+    ]
+    # b, c, file.txt, n/0.txt and n/back
+    assert documents.skipped.ignored == {ALIAS: 5}
+
+
+def test_a_file_outside_is_read_under_the_name_of_its_link(tmp_path: Path) -> None:
+    """So is the cache of a model hub: a snapshot of links to files that are named by checksum."""
+    (tmp_path / "blobs").mkdir()
+    (tmp_path / "blobs" / "5e1f").write_bytes(b"id,text\n1,one\n")
+    (tmp_path / "snapshot" / "data").mkdir(parents=True)
+    for name in ("train.csv", "test.csv"):
+        (tmp_path / "snapshot" / "data" / name).symlink_to("../../blobs/5e1f")
+    documents = open_documents(tmp_path / "snapshot")
+    assert texts(documents) == ["one", "one"]
+    assert [Path(source.name).name for source in documents.sources] == ["test.csv", "train.csv"]
+    assert not documents.skipped.ignored
+
+
+def test_links_that_lead_nowhere(tmp_path: Path) -> None:
+    tree(tmp_path, "a.txt")
+    (tmp_path / "round").symlink_to("round")
+    (tmp_path / "nowhere").symlink_to("b.txt")
+    (tmp_path / "device").symlink_to(os.devnull)
+    documents = open_documents(tmp_path)
+    assert texts(documents) == ["a.txt"]
+    assert documents.skipped.reasons == {"cannot be opened": 2}
+    assert documents.skipped.ignored == {"not a regular file": 1}
+
+
+def test_without_links_no_file_is_asked_for_what_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree(tmp_path, *(f"{n % 7}/{n}.txt" for n in range(100)))
+    asked: list[object] = []
+    stat = os.stat
+    monkeypatch.setattr(os, "stat", lambda path, **more: asked.append(path) or stat(path, **more))
+    monkeypatch.setattr(os.path, "realpath", lambda *_, **__: pytest.fail("no link is there"))
+    assert len(open_documents(tmp_path).sources) == 100
+    assert not [path for path in asked if str(path).endswith(".txt")]
+    assert len(asked) < 4 * 8, "directories alone, a few times each"
+
+
 def test_what_is_in_a_directory_need_not_be_text(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("text")
     (tmp_path / "b.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(32)) * 20)
@@ -170,7 +270,7 @@ def test_permission_denied(tmp_path: Path) -> None:
     try:
         documents = open_documents(tmp_path)
         assert texts(documents) == ["a"]
-        assert documents.skipped.reasons == {"cannot be read": 2}
+        assert documents.skipped.reasons == {"cannot be opened": 2}
     finally:
         (tmp_path / "closed").chmod(0o700)
 
@@ -182,8 +282,8 @@ def test_files_that_go_away_are_skipped(tmp_path: Path) -> None:
     documents = open_documents(tmp_path)
     (tmp_path / "b.txt").unlink()
     assert texts(documents) == ["a"]
-    assert documents.skipped.reasons == {"cannot be read": 2}
-    with pytest.raises(DocumentError, match="dangling: cannot read"):
+    assert documents.skipped.reasons == {"cannot be opened": 2}
+    with pytest.raises(DocumentError, match="dangling: cannot read: cannot be opened: no such"):
         open_documents(tmp_path, strict=True)
 
 

@@ -143,6 +143,18 @@ def test_csv_is_not_read_after_damage() -> None:
     assert "after row 50" in str(documents.skipped.first[0])
 
 
+@pytest.mark.parametrize("size", [1, 1 << 20])
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_csv_that_is_damaged_in_a_quoted_field(pack: Any, size: int) -> None:
+    """At a line end, where a row could end if the quote had been closed: that is the damage's."""
+    packed = pack(b'id,text\na,one\nb,"two\n')
+    # The rubbish behind is no member or frame.
+    found, documents = ids_in("f.csv", packed + b"rubbish " * 9, batch_bytes=size)
+    assert found == ["a"]
+    assert documents.skipped.reasons == {"damaged compression": 1}
+    assert "after row 1" in str(documents.skipped.first[0])
+
+
 @given(st.floats(0, 1), st.booleans())
 def test_a_cut_archive_loses_one_record(share: float, packed: bool) -> None:
     whole = members(PAGES) if packed else b"".join(PAGES)

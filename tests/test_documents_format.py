@@ -1,10 +1,15 @@
 """JSON Lines, CSV, Parquet and Arrow: what Python's json and csv and pyarrow write is read back."""
 
+import bz2
 import csv
 import gzip
 import io
 import json
+import lzma
+import re
+import shutil
 import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +22,7 @@ import zstandard
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import roughly
 from roughly.documents import open_documents
 from roughly.documents.delimited import _record_ends, _scanned_ends
 from roughly.errors import DocumentError
@@ -160,6 +166,13 @@ def test_csv(
         ("id\ttext\n1\tone, two\n", "tsv"),
         ("id,text\n" + '1,"' + "word " * 200 + '"\n2,two\n', "csv"),
         ("id,text\n" + "".join(f"{n},{'word ' * 99}\n" for n in range(500)), "csv"),
+        ("id,text\n1,'" + "word " * 20_000 + "'\n2,two\n", "csv"),  # the first row goes on
+        (",text,label\n0,one,a\n1,two,b\n", "csv"),  # as pandas writes it
+        ("url,text\na,one\n", "csv"),
+        ("text,label\n" + "one,two\n" * 12 + "one,two,three\n", "csv"),
+        ("text,label\n" + "one,two\n" * 2 + "one,two,three\n", "text"),
+        ("text,label\none,two\n", "text"),  # or a line of prose
+        ("html,body\n{margin:0,padding:0}\n", "text"),
         ("id,text\n", "text"),  # no row
         ("id,title\n1,one\n2,two\n", "text"),  # nothing that is a text
         ("text\none\ntwo\n", "text"),  # one column: any text is that
@@ -202,6 +215,86 @@ def test_csv_that_is_not_as_it_should_be(tmp_path: Path) -> None:
         list(open_documents(tmp_path / "a.csv", text_field="body"))
 
 
+UNCLOSED = "quote that is never closed"
+
+
+@given(
+    st.lists(st.tuples(text, text), min_size=1, max_size=6),
+    st.integers(1, 200),
+    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from(["a.csv", "a.csv.gz", "a.csv.zst"]),
+    batch_bytes,
+)
+def test_a_file_that_is_cut_inside_a_quoted_field(
+    given: list[tuple[str, str]], cut: int, delimiter: str, name: str, batch_bytes: int
+) -> None:
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    writer.writerow(["id", "text"])
+    writer.writerows((n, f"x{cell}") for n, (cell, _) in enumerate(given))
+    whole = out.getvalue().encode()
+    last = f"x{given[-1][1]}".replace('"', '""').encode()
+    begun = b'"last"' + delimiter.encode() + b'"' + last[:cut]
+    if (len(begun) - len(begun.rstrip(b'"'))) % 2 and begun.endswith(b'"') and last[:cut]:
+        begun = begun[:-1]  # half of a doubled quote would close the field
+    if delimiter == "\t":
+        name = name.replace("csv", "tsv")
+    found, documents = read(fresh(name), packed(name, whole + begun), batch_bytes=batch_bytes)
+    assert [row["id"] for row in found] == [str(n) for n in range(len(given))]
+    assert [row["content"].decode() for row in found] == [f"x{cell}" for cell, _ in given]
+    assert [str(unread).rpartition(", row ")[2] for unread in documents.skipped.first] == [
+        f"{len(given) + 1}: {UNCLOSED}: it takes the rest of the file, {len(begun)} bytes"
+    ]
+    assert documents.skipped.reasons == {UNCLOSED: 1}
+
+
+@pytest.mark.parametrize("size", [1, 7, 20, 1 << 20])
+@pytest.mark.parametrize("end", ["", ".gz", ".zst"])
+def test_a_quote_that_is_never_closed_costs_what_is_behind_it(
+    size: int, end: str, tmp_path: Path
+) -> None:
+    rows_before = b'id,text\na,one\n\nb,"two ""quoted"" words"\n'
+    # In the second a quote in an odd place makes the reader look at each field.
+    for before, row in ((rows_before, 3), (rows_before + b'c,5" pipe\n', 4)):
+        data = before + b'd,"never closed\ne,five\nf,six, ""seven""\n'
+        path = tmp_path / f"a.csv{end}"
+        found, documents = read(path, packed(end, data), batch_bytes=size)
+        assert [row["id"] for row in found] == ["a", "b", "c"][: row - 1]
+        assert found[1]["content"] == b'two "quoted" words'
+        assert [str(unread) for unread in documents.skipped.first] == [
+            f"{path}, row {row}: {UNCLOSED}: it takes the rest of the file, "
+            f"{len(data) - len(before)} bytes"
+        ]
+        with pytest.raises(DocumentError, match=rf"row {row}: cannot read: {UNCLOSED}"):
+            list(open_documents(path, strict=True, batch_bytes=size))
+
+
+def test_a_quote_in_the_first_row_that_is_never_closed(tmp_path: Path) -> None:
+    (tmp_path / "b.csv").write_text("id,text\nb,two\n")
+    for head in ('id,"text\na,one\n', '\ufeff"id;text\na;one\n', 'id;"text\n' + "a;b\n" * 20_000):
+        (tmp_path / "a.csv").write_text(head)
+        with pytest.raises(
+            DocumentError, match=rf"a\.csv: cannot read: the first row has a {UNCLOSED}"
+        ):
+            list(open_documents(tmp_path / "a.csv"))
+        documents = open_documents(tmp_path)
+        assert [row["id"] for row in rows(documents)] == ["b"]
+        assert documents.skipped.reasons == {"cannot be read": 1}
+    # A first row that is closed, however far behind.
+    name = "n\n" * 60_000
+    found, _ = read(tmp_path / "c.csv", f'id;text;"{name}"\nc;three;"\n'.encode())
+    assert found == []
+
+
+def test_a_long_row_that_is_not_utf_8_and_has_too_many_fields(tmp_path: Path) -> None:
+    data = b"id,text\na,one\nb,caf\xe9 " + b"word " * 40_000 + b',"x,y",\nc,three\n'
+    found, documents = read(tmp_path / "a.csv", data)
+    assert [row["id"] for row in found] == ["a", "c"]
+    assert [str(unread).rpartition(", row ")[2] for unread in documents.skipped.first] == [
+        "2: wrong number of fields: 4, wanted 2"
+    ]
+
+
 @given(st.lists(st.sampled_from(['"', '""', ",", "\n", "\r", "\r\n", "a", "b "])), st.booleans())
 def test_rows_end_where_a_plain_reading_ends_them(pieces: list[str], last: bool) -> None:
     data = "".join(pieces).encode()
@@ -227,9 +320,11 @@ def test_rows_end_where_a_plain_reading_ends_them(pieces: list[str], last: bool)
         at += 1
     if last and data and (not wanted or wanted[-1] != len(data)):
         wanted.append(len(data))
-    assert _record_ends(data, ",", last).tolist() == wanted
-    scanned = _scanned_ends(data, ",", last).tolist()
-    assert scanned == wanted or [*scanned, len(data)] == wanted
+    ends, unclosed = _record_ends(data, ",", last)
+    assert (ends.tolist(), unclosed) == (wanted, quoted)
+    scanned, unclosed = _scanned_ends(data, ",", last)
+    assert scanned.tolist() == wanted or [*scanned.tolist(), len(data)] == wanted
+    assert unclosed == quoted
 
 
 tables = st.lists(st.tuples(st.none() | text, st.none() | text), max_size=12)
@@ -263,6 +358,57 @@ def test_tables(
     assert documents.skipped.reasons == (
         {"no text": len(given) - len(good)} if len(given) > len(good) else {}
     )
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_tables_that_were_compressed_as_a_whole(pack: Any, tmp_path: Path) -> None:
+    table = pa.table({"text": ["one", "two"]})
+    tool = "gzip" if pack is gzip.compress else "zstd"
+    end = {"gzip": "gz", "zstd": "zst"}[tool]
+    pq.write_table(table, tmp_path / "a.parquet")
+    pyarrow.feather.write_feather(table, tmp_path / "a.feather")
+    with pa.ipc.new_stream(tmp_path / "a.arrows", table.schema) as writer:
+        writer.write_table(table)
+    found, _ = read(tmp_path / f"a.arrows.{end}", pack((tmp_path / "a.arrows").read_bytes()))
+    assert [row["content"] for row in found] == [b"one", b"two"]
+    for plain, ending, what in (
+        ("a.parquet", ".parquet", "a Parquet file"),
+        ("a.feather", ".arrow", "an Arrow file"),
+    ):
+        data = (tmp_path / plain).read_bytes()
+        for name in (f"{plain}.{end}", plain, "a"):
+            path = tmp_path / "sub" / name
+            path.parent.mkdir(exist_ok=True)
+            with pytest.raises(DocumentError) as error:
+                read(path, pack(data))
+            assert str(error.value.message).endswith(
+                f"{name}: cannot read: it is {what} compressed with {tool}, wanted the file itself"
+            )
+            hint = re.fullmatch(r"decompress it: (\S+ -dc (\S+) > (\S+))", error.value.hint or "")
+            assert hint is not None
+            assert (hint[1].split()[0], hint[2]) == (tool, str(path))
+            target = {plain: f"{plain}{ending}", "a": f"a{ending}"}.get(name, plain)
+            assert hint[3] == str(path.with_name(target))
+            (tmp_path / "sub" / "b.txt").write_text("text")
+            documents = open_documents(tmp_path / "sub")
+            assert [row["content"] for row in rows(documents)] == [b"text"]
+            assert documents.skipped.reasons == {"cannot be read": 1}
+            assert "compressed with" in documents.skipped.first[0].detail
+            shutil.rmtree(tmp_path / "sub")
+        # The first bytes say that a name does not tell the truth.
+        found, _ = read(tmp_path / f"b.{plain}.{end}", data)
+        assert [row["content"] for row in found] == [b"one", b"two"]
+
+
+@pytest.mark.parametrize("name", ["a.feather", "a"])
+def test_feather_of_version_1(name: str, tmp_path: Path) -> None:
+    # As it begins and ends: the magic, filled up to eight bytes, and the magic.
+    file = b"FEA1\0\0\0\0" + bytes(120) + b"\x80\0\0\0FEA1"
+    for data in (file, gzip.compress(file)):
+        with pytest.raises(
+            DocumentError, match=r"it is a Feather file of version 1, wanted.*\nhint: write it anew"
+        ):
+            read(tmp_path / name, data)
 
 
 TYPES = [
@@ -316,6 +462,31 @@ def test_columns_that_are_not_there(tmp_path: Path) -> None:
     assert [row["content"] for row in rows(open_documents(table, text_field="n"))] == [b"1"]
 
 
+def test_two_columns_with_the_name_of_the_text(tmp_path: Path) -> None:
+    columns = [pa.array(["a"]), pa.array(["b"]), pa.array(["c"])]
+    table = pa.Table.from_arrays(columns, names=["text", "id", "text"])
+    pq.write_table(table, tmp_path / "a.parquet")
+    pyarrow.feather.write_feather(table, tmp_path / "a.feather")
+    (tmp_path / "a.csv").write_text("text,id,text\na,b,c\n")
+    frame = pd.DataFrame([["a", "b", "c"]], columns=["text", "id", "text"])
+    for source in (
+        *(table, table.to_reader(), [table, table], iter([table]), frame),
+        *(tmp_path / "a.parquet", tmp_path / "a.feather", tmp_path / "a.csv"),
+    ):
+        with pytest.raises(DocumentError, match=r"2 fields are named 'text', wanted one") as error:
+            list(open_documents(source))
+        assert "rename all but one" in str(error.value.hint)
+    # Of others the first is taken.
+    (tmp_path / "b.csv").write_text("text,id,id,n,n\na,b,c,1,2\n")
+    names = ["text", "id", "id", "n", "n"]
+    frame = pd.DataFrame([["a", "b", "c", 1, 2]], columns=names)
+    table = pa.Table.from_arrays([*columns, columns[0], columns[0]], names=names)
+    for source in (table, table.to_reader(), [table], iter([table]), frame, tmp_path / "b.csv"):
+        assert [(row["id"], row["content"]) for row in rows(open_documents(source))] == [
+            ("b", b"a")
+        ]
+
+
 def lines(records: list[dict[str, Any]]) -> str:
     return "".join(json.dumps(record) + "\n" for record in records)
 
@@ -350,3 +521,27 @@ def test_the_field_without_text_is_named_as_the_caller_named_it() -> None:
         name = "nope" if items == [{"txt": "a"}] else "body"
         with pytest.raises(DocumentError, match=rf"no text: null in field '{name}'"):
             list(open_documents(items, text_field=name, strict=True))
+
+
+def zipped() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("a.jsonl", "one")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("packed", "name"),
+    [(bz2.compress(b"one"), "bzip2"), (lzma.compress(b"one"), "xz"), (zipped(), "zip")],
+)
+def test_compressions_that_are_not_read(packed: bytes, name: str, tmp_path: Path) -> None:
+    """The bytes are no text, and one document of them would be found like no other."""
+    (tmp_path / "a.jsonl.packed").write_bytes(packed)
+    said = f"a.jsonl.packed: cannot read: it is compressed with {name}, wanted gzip, zstd or no"
+    with pytest.raises(DocumentError, match=f"{said} compression\nhint: decompress it"):
+        list(open_documents(tmp_path / "a.jsonl.packed"))
+    with pytest.raises(DocumentError, match=said):
+        roughly.dedup(tmp_path / "a.jsonl.packed")
+    # In a directory it is one of the files that are no text.
+    documents = open_documents(tmp_path)
+    assert list(documents) == [] and documents.skipped.ignored == {"not text": 1}

@@ -1,5 +1,6 @@
 """Documents that a Python caller has: tables, frames, datasets, iterables; once or many times."""
 
+import io
 import re
 from collections.abc import Iterator
 from datetime import date, datetime
@@ -56,6 +57,16 @@ class Dataset:
             yield self.table.slice(start, 3)
 
 
+class Batches:
+    """Batches that can be iterated over more than once, as a set of files is."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return iter(self.table.to_batches(max_chunksize=3))
+
+
 TABLE = pa.table(COLUMNS)
 FORMS = {
     "table": lambda: TABLE,
@@ -70,6 +81,14 @@ FORMS = {
     "dicts": TABLE.to_pylist,
     "dicts once": lambda: iter(TABLE.to_pylist()),
     "dicts in a tuple": lambda: tuple(TABLE.to_pylist()),
+    "tables": lambda: [TABLE.slice(0, 1), TABLE.slice(1)],
+    "batches": lambda: TABLE.to_batches(max_chunksize=1),
+    "batches in a tuple": lambda: tuple(TABLE.to_batches(max_chunksize=3)),
+    "batches once": lambda: iter(TABLE.to_batches(max_chunksize=2)),
+    "batches again and again": lambda: Batches(TABLE),
+    "pandas frames": lambda: [pd.DataFrame(COLUMNS)[:2], pd.DataFrame(COLUMNS)[2:]],
+    "polars frames": lambda: [pl.DataFrame(COLUMNS)[:2], pl.DataFrame(COLUMNS)[2:]],
+    "frames once": lambda: (pl.DataFrame(COLUMNS)[n] for n in range(4)),
 }
 
 
@@ -83,6 +102,117 @@ def test_every_form_gives_the_same_documents(form: str) -> None:
     assert documents.skipped.reasons == {"no text": 1}
     assert "row 2" in str(documents.skipped.first[0])
     assert documents.skipped.repeated_ids == 1
+
+
+def test_tables_that_do_not_go_together() -> None:
+    one = pa.table({"id": ["a"], "text": ["one"]})
+    null = pa.table({"text": pa.nulls(1), "id": ["b"]})
+    number = pa.table({"id": [3], "text": ["three"]})
+    without = pa.table({"id": ["d"]})
+    # In a list what is not there is null; a type is found that holds all values.
+    documents = open_documents([one, null, number.cast(one.schema), without])
+    assert [(row["id"], row["content"]) for row in rows(documents)] == [
+        *(("a", b"one"), ("3", b"three"))
+    ]
+    assert documents.skipped.reasons == {"no text": 2}
+    with pytest.raises(ParameterError, match=r"the tables do not go together: .*type"):
+        open_documents([one, pa.table({"text": [["a"]]})])
+    # What comes once is copied with the types of the first.
+    documents = open_documents(iter([one, null, number]))
+    assert [row["id"] for row in rows(documents)] == ["a", "3"]
+    with pytest.raises(ParameterError, match=r"item 2 has columns.*: 'text' is list<.*, wanted st"):
+        open_documents(iter([one, pa.table({"id": ["a"], "text": [["a"]]})]))
+    with pytest.raises(ParameterError, match="no column 'text' for the text in item 2: its col"):
+        open_documents(iter([one, without]))
+    for mixed in ([one, "text"], iter([one, "text"])):
+        with pytest.raises(ParameterError, match="item 2 is of type str, wanted a table as the fi"):
+            open_documents(mixed)
+    frame = pd.DataFrame({"text": ["a", 5]}, dtype=object)
+    with pytest.raises(ParameterError, match="item 1 cannot be made an Arrow table"):
+        open_documents([frame])
+
+
+def test_batches_with_dictionaries_of_their_own() -> None:
+    parts = [pa.table({"text": pa.array([word]).dictionary_encode()}) for word in ("one", "two")]
+    reader = pa.RecordBatchReader.from_batches(
+        parts[0].schema, [batch for part in parts for batch in part.to_batches()]
+    )
+    for source in (parts, iter(parts), reader):
+        assert texts(open_documents(source)) == ["one", "two"]
+
+
+def test_only_the_first_table_is_looked_at_before_the_others_come() -> None:
+    taken: list[int] = []
+
+    def tables() -> Iterator[pa.Table]:
+        for n in range(3):
+            taken.append(n)
+            yield pa.table({"text": [str(n)], "n": [n]})
+
+    class Once(Batches):
+        def __iter__(self) -> Iterator[Any]:
+            return tables()
+
+    for _ in open_documents(Once(TABLE)):
+        pass
+    # The names, the kind of item, then all of them.
+    assert taken == [0, 0, 0, 1, 2]
+
+
+def test_an_open_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "one"}\n')
+    with path.open() as text, path.open("rb") as data, path.open("rb", buffering=0) as raw:
+        for file in (text, data, raw):
+            with pytest.raises(ParameterError, match=r"an open file \(.*\), wanted its") as error:
+                open_documents(file)
+            assert error.value.hint == f"pass its path: {str(path)!r}"
+    with pytest.raises(ParameterError, match=r"an open file \(StringIO\)") as error:
+        open_documents(io.StringIO("one text"))
+    assert error.value.hint == "pass its path, or a list of texts: of one text, [file.read()]"
+    # A column may have that name.
+    assert texts(open_documents(pd.DataFrame({"text": ["a"], "read": ["b"]}))) == ["a"]
+
+
+EMPTY = {
+    "pandas": lambda: pd.DataFrame({"text": []}),
+    "pandas with more": lambda: pd.DataFrame({"n": [], "text": [], "url": []}),
+    "pandas without types": lambda: pd.DataFrame(columns=["text", "id"]),
+    "pandas, numbers": lambda: pd.DataFrame({"Body": np.zeros(0, np.int64)}),
+    "polars": lambda: pl.DataFrame({"text": []}),
+    "polars, numbers": lambda: pl.DataFrame({"text": []}, schema={"text": pl.Int64}),
+    "table": lambda: pa.table({"text": pa.nulls(0)}),
+    "table, numbers": lambda: pa.table({"text": pa.array([], pa.float64()), "n": pa.nulls(0)}),
+    "tables": lambda: [pa.table({"text": pa.array([], pa.float64())})] * 2,
+    "batches once": lambda: iter(pa.table({"text": pa.nulls(0)}).to_batches()),
+    "reader": lambda: pa.table({"text": pa.nulls(0)}).to_reader(),
+    "dataset": lambda: Dataset(pa.table({"text": pa.nulls(0)})),
+}
+
+
+@pytest.mark.parametrize("form", EMPTY)
+def test_no_rows_are_no_documents(form: str, tmp_path: Path) -> None:
+    documents = open_documents(EMPTY[form]())
+    assert rows(documents) == []
+    assert not documents.skipped
+
+
+def test_files_without_rows(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"text": [], "n": []})
+    frame.to_parquet(tmp_path / "a.parquet")
+    frame.to_feather(tmp_path / "a.feather")
+    documents = open_documents(tmp_path)
+    assert rows(documents) == []
+    assert not documents.skipped
+
+
+def test_a_column_of_nulls_is_the_text_by_its_name() -> None:
+    for frame in (pl.DataFrame({"text": [None], "n": [1]}), pa.table({"text": pa.nulls(1)})):
+        documents = open_documents(frame)
+        assert rows(documents) == []
+        assert documents.skipped.reasons == {"no text": 1}
+    # But text in another column is more.
+    assert texts(open_documents(pa.table({"content": pa.nulls(1), "body": ["a"]}))) == ["a"]
 
 
 def test_texts_pairs_and_mixtures() -> None:
@@ -141,6 +271,10 @@ def test_large_tables_are_divided() -> None:
 def test_frames_without_text() -> None:
     for frame in (pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]}), [{"a": 1}]):
         with pytest.raises(DocumentError, match="no field looks like the text: the fields are a"):
+            list(open_documents(frame))
+    # The name alone is not enough where there are values.
+    for frame in (pd.DataFrame({"text": [1]}), pl.DataFrame({"text": [1]}), [{"text": 1}]):
+        with pytest.raises(DocumentError, match="fields are text, wanted text in 'text' or anoth"):
             list(open_documents(frame))
     with pytest.raises(ParameterError, match="documents: cannot read: LazyFrame"):
         open_documents(pl.DataFrame({"text": ["x"]}).lazy())

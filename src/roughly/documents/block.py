@@ -9,7 +9,7 @@ from roughly.documents.reading import Reading
 from roughly.documents.source import Source
 
 # A record without an end is no record: a quote that nobody closed, a file that has no lines.
-_RECORD_BYTES = 1 << 30
+RECORD_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ def blocks(
             at = stream.offset
             data = stream.read(reading.batch_bytes)
             while not (end := cut(data, stream.ended)) and not stream.ended:
-                if len(data) > _RECORD_BYTES:
-                    raise OSError(f"a record of more than {_RECORD_BYTES:,} bytes")
+                if len(data) > RECORD_BYTES:
+                    raise OSError(f"a record of more than {RECORD_BYTES:,} bytes")
                 # Twice as much, so that joining stays linear.
                 data += stream.read(len(data))
             last = stream.ended

@@ -21,8 +21,8 @@ from roughly.documents.field import Fields, MissingField, Wanted, fieldless
 from roughly.documents.file import CONTENT_TYPES, reason
 from roughly.documents.path import find_sources
 from roughly.documents.reading import Reading
-from roughly.documents.skipped import UNREADABLE, Skipped
-from roughly.documents.source import Source, known_format
+from roughly.documents.skipped import NOT_OPENED, UNREADABLE, Skipped
+from roughly.documents.source import Source, WrongForm, known_format
 from roughly.errors import DocumentError, ParameterError
 
 # Large enough that a batch keeps several threads busy, small enough for the cache of a server.
@@ -145,9 +145,13 @@ class Documents:
             except (OSError, pa.ArrowException) as error:
                 # What was handed over, or the one file that was named: nothing is left to read.
                 alone = len(self.sources) == 1 and not source.found and not begun
+                hint = error.hint if isinstance(error, WrongForm) else None
                 if source.path is None or alone:
-                    raise DocumentError(f"{source.name}: cannot read: {reason(error)}") from error
-                reading.skipped.add(source.name, UNREADABLE, reason(error))
+                    message = f"{source.name}: cannot read: {reason(error)}"
+                    raise DocumentError(message, hint) from error
+                opened = os.access(source.path, os.R_OK)
+                why = UNREADABLE if opened else NOT_OPENED
+                reading.skipped.add(source.name, why, reason(error), hint)
             finally:
                 reading.stream = None
             reading.bytes_done += source.size_bytes
@@ -216,9 +220,9 @@ def open_documents(
 
     `source` is one str or Path: a file, a pattern or a directory; a list of str: texts; a list of
     Path: files; else an Arrow table or reader, a pandas or polars frame, a Hugging Face dataset, or
-    any iterable of strings, (id, text) pairs or dicts. `format` names the format of files where
-    neither their names nor their first bytes tell it. Files that are one document each are called
-    by their path; with a `base`, by that and their path inside of what was named. With
+    any iterable of strings, (id, text) pairs, dicts or tables. `format` names the format of files
+    where neither their names nor their first bytes tell it. Files that are one document each are
+    called by their path; with a `base`, by that and their path inside of what was named. With
     `category_field` the batches have one more column, `category`.
     """
     wanted = Wanted(text_field, id_field, date_field, category_field)

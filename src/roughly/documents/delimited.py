@@ -2,8 +2,9 @@
 
 Where records end is found here, because `begin` and `end` are wanted; what their fields hold is
 pyarrow's work, whose rules are followed: a quote opens a field only as its first character, and is
-doubled inside one. Rows with too few or too many fields are skipped; empty lines are no rows. In a
-file whose compression is damaged nothing after the damage can be trusted to begin a row.
+doubled inside one. Rows with too few or too many fields are skipped; empty lines are no rows. A
+quote that is never closed makes one row of the rest of the file, and that is skipped. In a file
+whose compression is damaged nothing after the damage can be trusted to begin a row.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +22,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from roughly.documents.batch import Piece
-from roughly.documents.block import Block, blocks
+from roughly.documents.block import RECORD_BYTES, Block, blocks
 from roughly.documents.field import Fields, MissingField, Wanted, choose, option
 from roughly.documents.reading import Reading
 from roughly.documents.skipped import DAMAGED_COMPRESSION
@@ -31,6 +33,8 @@ Places = npt.NDArray[np.int64]
 _QUOTE, _LF, _CR = b'"\n\r'
 # pyarrow counts the bytes of a block in 32 bits.
 _ROW_BYTES = (1 << 31) - 2
+
+_UNCLOSED = "quote that is never closed"
 
 
 def delimited_fields(source: Source, wanted: Wanted) -> Fields:
@@ -59,19 +63,45 @@ class _Header(NamedTuple):
 def _header(source: Source) -> _Header:
     with source.open() as stream:
         head = stream.read(HEAD_BYTES)
-        while not len(ends := _record_ends(head, ",", False)) and (more := stream.read(len(head))):
+        while not (first := _first_row(head, source, False)).row:
+            if len(head) > RECORD_BYTES:
+                raise OSError(f"a first row of more than {RECORD_BYTES:,} bytes")
+            if not (more := stream.read(len(head))):
+                break
             head += more
-        damage = None if len(ends) else stream.damage
-    mark = 3 if head.startswith(b"\xef\xbb\xbf") else 0
+        damage = None if first.row else stream.damage
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise OSError("it is UTF-16, wanted UTF-8")
-    first = head[mark : int(ends[0])] if len(ends) else head[mark:]
-    delimiter = "\t" if source.format == "tsv" else _delimiter(first)
-    end = _record_ends(head[mark:], delimiter, True)
-    row = head[mark : mark + int(end[0])] if len(end) else b""
-    text = row.decode("utf-8", "replace")
-    names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
-    return _Header(names, delimiter, mark + len(row), damage)
+    if not first.row:
+        first = _first_row(head, source, True)
+    if first.unclosed and damage is None:
+        raise OSError(f"the first row has a {_UNCLOSED}")
+    # The csv module takes no field of more than 128 KiB.
+    text = first.row.decode("utf-8", "replace")
+    try:
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=first.delimiter), [])
+    except csv.Error as error:
+        raise OSError(f"the first row is not CSV: {error}") from error
+    return _Header(names, first.delimiter, first.mark + len(first.row), damage)
+
+
+class _FirstRow(NamedTuple):
+    row: bytes  # none if it goes on behind the data
+    mark: int  # bytes before it, of a byte order mark
+    delimiter: str
+    unclosed: bool  # a quote in it is not closed where the data ends
+
+
+def _first_row(head: bytes, source: Source, last: bool) -> _FirstRow:
+    """The first row of a file that begins like this; `last`: and that is all of it."""
+    mark = 3 if head.startswith(b"\xef\xbb\xbf") else 0
+    delimiter = "\t"
+    if source.format != "tsv":
+        ends = _record_ends(head, ",", False)[0]
+        delimiter = _delimiter(head[mark : int(ends[0])] if len(ends) else head[mark:])
+    ends, unclosed = _record_ends(head[mark:], delimiter, last)
+    row = head[mark : mark + int(ends[0])] if len(ends) else b""
+    return _FirstRow(row, mark, delimiter, last and unclosed and len(ends) == 1)
 
 
 def _delimiter(row: bytes) -> str:
@@ -95,6 +125,10 @@ def read_delimited(number: int, source: Source, reading: Reading) -> Iterator[Pi
         if block.damage is not None:
             name = f"{source.name}, after row {rows.row:,}"
             reading.skipped.add(name, DAMAGED_COMPRESSION, block.damage)
+        elif rows.unclosed_bytes:
+            name = f"{source.name}, row {rows.row + 1:,}"
+            detail = f"it takes the rest of the file, {rows.unclosed_bytes:,} bytes"
+            reading.skipped.add(name, _UNCLOSED, detail)
 
 
 class _Rows:
@@ -110,6 +144,7 @@ class _Rows:
         reading: Reading,
     ) -> None:
         self.row = 0
+        self.unclosed_bytes = 0  # of the last row, if a quote in it is never closed
         self._ends = np.zeros(0, dtype=np.int64)  # of the rows in the block in hand
         self._number = number
         self._source = source
@@ -124,12 +159,16 @@ class _Rows:
 
     def cut(self, data: bytes, last: bool) -> int:
         """Where the last whole row ends."""
-        self._ends = _record_ends(data, self._delimiter, last)
-        return int(self._ends[-1]) if len(self._ends) else 0
+        self._ends, unclosed = _record_ends(data, self._delimiter, last)
+        end = int(self._ends[-1]) if len(self._ends) else 0
+        if last and unclosed:
+            self._ends = self._ends[:-1]
+            self.unclosed_bytes = end - (int(self._ends[-1]) if len(self._ends) else 0)
+        return end
 
     def pieces(self, block: Block, header_bytes: int) -> Iterator[Piece]:
-        """The rows of the block that was cut last. If damage ended it, a row without a line end is
-        a part of one, and no row."""
+        """The rows of the block that was cut last, without one whose quote is never closed. If
+        damage ended it, a row without a line end is a part of one, and no row."""
         data, at, ends = block.data, block.at, self._ends
         if block.damage is not None and len(ends) and data[int(ends[-1]) - 1] not in (_LF, _CR):
             ends = ends[:-1]
@@ -188,9 +227,8 @@ class _Rows:
             try:
                 tables.append(self._parse(data[int(begin) : int(end)], False)[0])
             except pa.ArrowInvalid:
-                text = data[int(begin) : int(end)].to_pybytes().decode("latin-1")
-                fields = next(csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter))
-                bad.append((row, len(fields)))
+                record = data[int(begin) : int(end)].to_pybytes()
+                bad.append((row, _field_count(record, self._delimiter)))
         none = pa.table({c: pa.array([], pa.large_binary()) for c in self._wanted if c is not None})
         return pa.concat_tables(tables or [none]), bad
 
@@ -249,21 +287,22 @@ def _not_empty(data: bytes, begins: Places, ends: Places) -> npt.NDArray[np.bool
     return np.asarray((first != _LF) & ((first != _CR) | (ends - begins > 2)))
 
 
-def _record_ends(data: bytes, delimiter: str, last: bool) -> Places:
-    """Where each record of `data` ends, its line end included. `last`: the end of the data ends a
-    record too."""
+def _record_ends(data: bytes, delimiter: str, last: bool) -> tuple[Places, bool]:
+    """Where each record of `data` ends, its line end included, and whether the data ends in a
+    quoted field. `last`: the end of the data ends a record too."""
     raw = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(raw == _QUOTE) if b'"' in data else np.zeros(0, dtype=np.int64)
     if len(quotes) and not _regular(raw, quotes, ord(delimiter)):
-        ends = _scanned_ends(data, delimiter, last)
+        ends, unclosed = _scanned_ends(data, delimiter, last)
     else:
         ends = _line_ends(data, raw, last)
+        unclosed = len(quotes) % 2 == 1
         if len(quotes):
             # Inside a quoted field an odd number of quotes has gone before.
             ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
     if last and len(data) and (not len(ends) or ends[-1] < len(data)):
         ends = np.append(ends, len(data))
-    return ends
+    return ends, unclosed
 
 
 def _line_ends(data: bytes, raw: npt.NDArray[np.uint8], last: bool) -> Places:
@@ -293,21 +332,41 @@ def _regular(raw: npt.NDArray[np.uint8], quotes: Places, delimiter: int) -> bool
     return bool(np.isin(raw[closing + 1], before).all())
 
 
-def _scanned_ends(data: bytes, delimiter: str, last: bool) -> Places:
+def _scanned_ends(data: bytes, delimiter: str, last: bool) -> tuple[Places, bool]:
     """The same, field by field, for quotes in odd places: `5" pipe, 3" pipe`."""
-    other = re.escape(delimiter).encode()
-    field = re.compile(
-        rb'(?:"(?:[^"]++|"")*+(?:"|\Z))?+[^' + other + rb"\r\n]*+(" + other + rb"|\r\n|\n|\r|\Z)"
-    )
+    field = _field_pattern(delimiter)
     ends = []
+    unclosed = False
     at = 0
     while at < len(data):
         match = field.match(data, at)
         assert match is not None
         at = match.end()
-        stop = match[1]
+        closing, stop = match.groups()
         if stop == b"" or (stop == b"\r" and at == len(data) and not last):
+            unclosed = closing == b""
             break
         if stop != delimiter.encode():
             ends.append(at)
-    return np.array(ends, dtype=np.int64)
+    return np.array(ends, dtype=np.int64), unclosed
+
+
+def _field_count(record: bytes, delimiter: str) -> int:
+    field = _field_pattern(delimiter)
+    count = at = 0
+    while (match := field.match(record, at)) is not None:
+        count += 1
+        at = match.end()
+        if match[2] != delimiter.encode():
+            break
+    return count
+
+
+@cache
+def _field_pattern(delimiter: str) -> re.Pattern[bytes]:
+    """A field: the quote that closes it, empty where the data ends before, and what stands behind
+    the field."""
+    other = re.escape(delimiter).encode()
+    return re.compile(
+        rb'(?:"(?:[^"]++|"")*+("|\Z))?+[^' + other + rb"\r\n]*+(" + other + rb"|\r\n|\n|\r|\Z)"
+    )

@@ -131,12 +131,22 @@ def choose(
             text = textual[0]
         if text is None:
             shown = ", ".join(names[:20]) or "none"
+            empty = _first(TEXT, names)
             raise MissingField(
                 f"{subject}: no field looks like the text: the fields are {shown}, "
-                f"wanted one named {', '.join(TEXT[:5])} or the like",
+                + (
+                    f"wanted one named {', '.join(TEXT[:5])} or the like"
+                    if empty is None
+                    else f"wanted text in {empty!r} or another of them"
+                ),
                 hint="name it with text_field (--text-field)",
             )
         guessed.append("text")
+    if names.count(text) > 1:
+        raise MissingField(
+            f"{subject}: {names.count(text)} fields are named {text!r}, wanted one for the text",
+            hint="rename all but one, or name another with text_field (--text-field)",
+        )
     rest = [name for name in names if name != text]
     id, date = wanted.id, wanted.date
     if id is None and (id := _first(ID, rest)):
@@ -144,6 +154,11 @@ def choose(
     if date is None and (date := _first(DATE, [name for name in rest if name not in nested])):
         guessed.append("date")
     return Fields(text, id, date, wanted.category, tuple(guessed))
+
+
+def named_like_text(names: list[str]) -> list[str]:
+    """Those by whose names they would be the text."""
+    return [name for name in names if name.lower() in TEXT]
 
 
 def _first(candidates: tuple[str, ...], names: list[str]) -> str | None:

@@ -1,5 +1,6 @@
 """Documents that a Python caller has: Arrow tables and readers, pandas and polars frames, Hugging
-Face datasets, and iterables of strings, (id, text) pairs or dicts.
+Face datasets, and iterables of strings, (id, text) pairs or dicts, or of tables, whose rows count
+as those of one table.
 
 None of these libraries is imported: each is known by what it can do. What can be iterated only once
 (a generator, a record batch reader) is copied to a temporary Arrow file when it is opened, because
@@ -9,7 +10,8 @@ documents are read more than once; everything else is read where it is.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -18,7 +20,14 @@ import pyarrow as pa
 
 from roughly.documents.batch import Piece
 from roughly.documents.category import category_value
-from roughly.documents.field import Fields, Wanted, check_present, choose, fieldless
+from roughly.documents.field import (
+    Fields,
+    Wanted,
+    check_present,
+    choose,
+    fieldless,
+    named_like_text,
+)
 from roughly.documents.file import reason
 from roughly.documents.path import delete_with, temporary_file
 from roughly.documents.reading import Reading
@@ -35,7 +44,7 @@ _SAMPLE_ITEMS = 100
 
 _WANTED = (
     "a path or pattern, a list of texts or of Paths, a table or frame, or an iterable of strings, "
-    "(id, text) pairs or dicts"
+    "(id, text) pairs, dicts or tables"
 )
 
 
@@ -50,8 +59,22 @@ def _hint(data: Any) -> str | None:
     return "collect it first: documents.collect()" if hasattr(data, "collect") else None
 
 
+def _file_hint(file: Any) -> str:
+    """What to pass for an open file."""
+    name = getattr(file, "name", None)
+    if isinstance(name, str) and os.path.exists(name):
+        return f"pass its path: {name!r}"
+    return "pass its path, or a list of texts: of one text, [file.read()]"
+
+
 def memory_source(data: Any, wanted: Wanted, batch_bytes: int) -> Source:
     """What a caller handed over, as a source that can be read again and again."""
+    if callable(getattr(data, "read", None)) and not _is_table(data):
+        # Its lines could be taken for texts, and those of JSON Lines are none.
+        raise ParameterError(
+            f"documents: cannot read: an open file ({type(data).__name__}), wanted its path",
+            hint=_file_hint(data),
+        )
     if isinstance(data, bytes | Mapping) or not (
         isinstance(data, Iterable) or hasattr(data, "__arrow_c_stream__")
     ):
@@ -64,13 +87,16 @@ def memory_source(data: Any, wanted: Wanted, batch_bytes: int) -> Source:
         data = pa.table({"text": pa.chunked_array(data)})
     if isinstance(data, pa.RecordBatch):
         data = pa.table(data)
+    if isinstance(data, list | tuple) and data and _is_part(data[0]):
+        data = _one_table(data)
     if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__len__"):
-        reader = pa.RecordBatchReader.from_stream(data)
-        fields = fields_of_schema(reader.schema, wanted, NAME)
-        return _spooled(reader.schema, reader, fields)
+        reader = _stream(data)
+        return _spooled_tables(reader, reader.schema, wanted)
     source = Source(NAME, data=data)
     if not _is_table(data) and iter(data) is data:
         items, first = _peeked(data)
+        if first and _is_part(first[0]):
+            return _spooled_tables(items, _table(first[0], 1).schema, wanted)
         fields = _fields_of_items(first, wanted)
         parts = _item_batches(items, fields, wanted, batch_bytes)
         return _spooled(_item_schema(fields), parts, _item_fields(fields))
@@ -80,20 +106,28 @@ def memory_source(data: Any, wanted: Wanted, batch_bytes: int) -> Source:
 def memory_fields(source: Source, wanted: Wanted) -> Fields:
     """The fields of a table's schema, or of the first dicts."""
     data = source.data
+    empty = hasattr(data, "__len__") and not len(data)
     if _is_dataset(data):
-        return fields_of_schema(_schema_of_dataset(data), wanted, source.name)
+        return fields_of_schema(_schema_of_dataset(data), wanted, source.name, empty)
     if _is_pandas(data):
         names = [str(name) for name in data.columns]
-        # An empty column of objects counts as text: which of them it is, the name must say.
-        textual = [str(n) for n in data.columns if _is_pandas_text(data[n])]
+        # An empty column of objects counts as text: which of them it is, the name must say. Without
+        # rows the type says nothing: pandas makes it float64.
+        types = zip(names, data.dtypes, strict=True)
+        textual = [name for name, type in types if _is_pandas_text(type)]
+        if empty and not textual:
+            textual = named_like_text(names)
         absent = {role: name for role, name in wanted.named().items() if name not in names}
         check_present(absent, names, source.name)
         return choose(wanted, names, textual, source.name, _pandas_nested(data))
     if isinstance(data, pa.Table):
-        return fields_of_schema(data.schema, wanted, source.name)
+        return fields_of_schema(data.schema, wanted, source.name, empty)
     if hasattr(data, "__arrow_c_stream__"):
-        return fields_of_schema(_stream(data).schema, wanted, source.name)
-    return _fields_of_items(list(itertools.islice(data, _SAMPLE_ITEMS)), wanted)
+        return fields_of_schema(_stream(data).schema, wanted, source.name, empty)
+    _, first = _peeked(iter(data))
+    if first and _is_part(first[0]):
+        return fields_of_schema(_table(first[0], 1).schema, wanted, source.name)
+    return _fields_of_items(first, wanted)
 
 
 def read_memory(number: int, source: Source, reading: Reading) -> Iterator[Piece]:
@@ -110,6 +144,8 @@ def read_memory(number: int, source: Source, reading: Reading) -> Iterator[Piece
         parts = data.to_batches()
     elif hasattr(data, "__arrow_c_stream__"):
         parts = _stream(data)
+    elif _is_part(next(iter(data), None)):
+        parts = (batch for table in _tables(data, fields) for batch in table.to_batches())
     else:
         parts = _item_batches(data, fields, reading.wanted, reading.batch_bytes)
         fields = _item_fields(fields)
@@ -125,6 +161,58 @@ def _is_table(data: Any) -> bool:
 
 def _stream(data: Any) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_stream(data)
+
+
+def _is_part(item: Any) -> bool:
+    """A table or a frame as an item of several. A reader is none: it gives its rows once."""
+    frame = hasattr(item, "__arrow_c_stream__") and hasattr(item, "columns")
+    return frame or isinstance(item, pa.RecordBatch)
+
+
+def _table(item: Any, number: int) -> pa.Table:
+    if not _is_part(item):
+        raise ParameterError(
+            f"documents: item {number:,} is of type {type(item).__name__}, wanted a table as the "
+            "first is",
+            hint="give tables alone, or texts, pairs and dicts alone",
+        )
+    try:
+        return item if isinstance(item, pa.Table) else pa.table(item)
+    except pa.ArrowException as error:
+        why = str(error).split("\n")[0]
+        raise ParameterError(
+            f"documents: item {number:,} cannot be made an Arrow table: {why}"
+        ) from error
+
+
+def _one_table(items: Sequence[Any]) -> pa.Table:
+    """Tables in memory put together, without copying them where they have the same columns."""
+    tables = [_table(item, number) for number, item in enumerate(items, 1)]
+    same = all(table.schema.equals(tables[0].schema) for table in tables)
+    try:
+        return pa.concat_tables(tables, promote_options="none" if same else "permissive")
+    except pa.ArrowException as error:
+        why = str(error).split("\n")[0]
+        raise ParameterError(
+            f"documents: the tables do not go together: {why}",
+            hint="tables with the same columns are wanted: read others by themselves",
+        ) from error
+
+
+def _tables(items: Iterable[Any], fields: Fields) -> Iterator[pa.Table]:
+    """The columns that are read of each item, which must have all of them."""
+    for number, item in enumerate(items, 1):
+        table = _table(item, number)
+        names = table.schema.names
+        for role, name in fields.named().items():
+            if name not in names:
+                raise ParameterError(
+                    f"documents: no column {name!r} for the {role} in item {number:,}: "
+                    f"its columns are {', '.join(names[:20])}",
+                    hint="tables of one kind are wanted: read others by themselves",
+                )
+        # By number: of two columns of one name the first is taken.
+        yield table.select([names.index(name) for name in fields.names()])
 
 
 def _is_dataset(data: Any) -> bool:
@@ -145,8 +233,8 @@ def _is_pandas(data: Any) -> bool:
     return all(hasattr(data, name) for name in ("iloc", "columns", "dtypes", "to_dict"))
 
 
-def _is_pandas_text(column: Any) -> bool:
-    kind = str(column.dtype)
+def _is_pandas_text(type: Any) -> bool:
+    kind = str(type)
     return kind in ("object", "category") or kind.startswith(("str", "large_string"))
 
 
@@ -165,12 +253,14 @@ def _pandas_nested(frame: Any) -> dict[str, str]:
 
 def _pandas_chunks(frame: Any, fields: Fields) -> Iterator[pa.Table]:
     """Some rows at a time: a whole frame of Python strings would be copied at once otherwise."""
-    spelt = {str(name): name for name in frame.columns}
+    # By number: of two columns of one name the first is taken.
+    place = {str(name): number for number, name in reversed(list(enumerate(frame.columns)))}
     for start in range(0, len(frame), _CHUNK_ROWS):
         rows = frame.iloc[start : start + _CHUNK_ROWS]
-        columns = {name: _pandas_column(rows[spelt[name]]) for name in fields.names()}
-        if fields.category not in (None, fields.text, fields.id, fields.date):
-            columns[fields.category] = _pandas_categories(rows[spelt[fields.category]])
+        columns = {name: _pandas_column(rows.iloc[:, place[name]]) for name in fields.names()}
+        category = fields.category
+        if category is not None and category not in (fields.text, fields.id, fields.date):
+            columns[category] = _pandas_categories(rows.iloc[:, place[category]])
         yield pa.table(columns)
 
 
@@ -210,7 +300,10 @@ def _item_fields(fields: Fields) -> Fields:
 
 
 def _peeked(items: Iterator[Any]) -> tuple[Iterator[Any], list[Any]]:
-    first = list(itertools.islice(items, _SAMPLE_ITEMS))
+    """All items, and the first ones; of tables, which may be large, one."""
+    first = list(itertools.islice(items, 1))
+    if first and not _is_part(first[0]):
+        first += itertools.islice(items, _SAMPLE_ITEMS - 1)
     return itertools.chain(first, items), first
 
 
@@ -296,6 +389,38 @@ def _label(value: Any) -> str | None:
         text = value.isoformat() if isinstance(value, date) else str(value)
     encoded = _utf8(text)
     return None if encoded is None else encoded.decode()
+
+
+def _spooled_tables(items: Iterable[Any], schema: pa.Schema, wanted: Wanted) -> Source:
+    """Tables that come once: the columns that are read, in the types that `schema` says."""
+    fields = fields_of_schema(schema, wanted, NAME)
+    columns = [schema.field(schema.names.index(name)) for name in fields.names()]
+    kept = pa.schema([(column.name, _decoded_type(column.type)) for column in columns])
+
+    def parts() -> Iterator[pa.RecordBatch]:
+        for number, part in enumerate(_tables(items, fields), 1):
+            try:
+                yield from part.cast(kept).to_batches()
+            except pa.ArrowException as error:
+                types = [
+                    f"{name!r} is {have}, wanted {want}"
+                    for name, have, want in zip(
+                        part.schema.names, part.schema.types, kept.types, strict=True
+                    )
+                    if have != want
+                ]
+                raise ParameterError(
+                    f"documents: item {number:,} has columns of other types than the first: "
+                    f"{', '.join(types)}",
+                    hint="give a list of them, or cast them to one schema",
+                ) from error
+
+    return _spooled(kept, parts(), fields)
+
+
+def _decoded_type(type: pa.DataType) -> pa.DataType:
+    """An Arrow file has one dictionary of a column for all batches, which these need not have."""
+    return type.value_type if pa.types.is_dictionary(type) else type
 
 
 def _spooled(schema: pa.Schema, parts: Iterable[pa.RecordBatch], fields: Fields) -> Source:

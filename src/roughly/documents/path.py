@@ -1,9 +1,9 @@
 """From what a user names to sources: a file, a pattern, a directory (all files below it), or `-`.
 
 Files come in a fixed order: as named; within a directory or a pattern by name, as bytes. A file
-that was found twice is read twice, as it would be if named twice. Directories behind links are
-entered once. What cannot be read once is copied to a temporary file, because documents are read
-more than once.
+that was named twice is read twice. Below a directory symbolic links are followed where they lead
+out of it: what lies in it is read there, under the name it has without links, and once. What can be
+read only once is copied to a temporary file, because documents are read more than once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import BinaryIO
 from urllib.parse import quote
 
 from roughly.documents.file import nearby, printable, reason
-from roughly.documents.skipped import UNREADABLE, Skipped
+from roughly.documents.skipped import NOT_OPENED, Skipped
 from roughly.documents.source import Format, Source, file_source
 from roughly.errors import DocumentError, ParameterError
 from roughly.url import is_url
@@ -114,14 +114,23 @@ def _matches(pattern: str, wanted: Format | None, skipped: Skipped) -> Iterator[
 def _below(folder: str, wanted: Format | None, skipped: Skipped) -> Iterator[Source]:
     """All files below a directory, each directory's entries by name, none entered twice."""
     seen: set[tuple[int, int]] = set()
-    pending = [folder]
+    trees: _Trees | None = None  # wanted with the first link
+    pending: list[str | os.DirEntry[str]] = [folder]
     while pending:
-        path = pending.pop()
+        entry = pending.pop()
+        path = os.fspath(entry)
         try:
+            if isinstance(entry, os.DirEntry):
+                if entry.is_symlink():
+                    trees = trees or _Trees(folder)
+                    if trees.have(entry):
+                        skipped.ignored["link to what is read anyway"] += 1
+                        continue
+                if not entry.is_dir():
+                    yield from _found(entry, wanted, skipped)
+                    continue
+            # Without links this is needed too: a directory may be mounted at two places.
             status = os.stat(path)
-            if not stat.S_ISDIR(status.st_mode):
-                yield from _found(path, wanted, skipped)
-                continue
             if (status.st_dev, status.st_ino) in seen:
                 continue
             seen.add((status.st_dev, status.st_ino))
@@ -133,11 +142,43 @@ def _below(folder: str, wanted: Format | None, skipped: Skipped) -> Iterator[Sou
                     )
                 skipped.ignored["corpus"] += 1
                 continue
-            names = sorted(os.listdir(path), key=os.fsencode, reverse=True)
+            with os.scandir(path) as entries:
+                inside = sorted(entries, key=_name_bytes, reverse=True)
+            pending.extend(inside)
         except OSError as error:
-            skipped.add(printable(path), UNREADABLE, reason(error))
-            continue
-        pending.extend(os.path.join(path, name) for name in names)
+            skipped.add(printable(path), NOT_OPENED, reason(error))
+
+
+def _name_bytes(entry: os.DirEntry[str]) -> bytes:
+    return os.fsencode(entry.name)
+
+
+class _Trees:
+    """The directories that are read with all below them: the one that was named, and those that
+    links led to."""
+
+    def __init__(self, folder: str) -> None:
+        named = os.path.realpath(folder)
+        self._roots = {named}
+        self._above = set(_upwards(named))
+
+    def have(self, link: os.DirEntry[str]) -> bool:
+        """Whether a link leads to what is read without it, or to a directory around the named one.
+        If not, and it leads to a directory, that is one of them from now on."""
+        target = os.path.realpath(link, strict=True)
+        if target in self._above or not self._roots.isdisjoint(_upwards(target)):
+            return True
+        if link.is_dir():
+            self._roots.add(target)
+        return False
+
+
+def _upwards(path: str) -> Iterator[str]:
+    """A real path and the directories that it lies in."""
+    yield path
+    while (parent := os.path.dirname(path)) != path:
+        yield parent
+        path = parent
 
 
 def _is_corpus(folder: str) -> bool:
@@ -147,11 +188,17 @@ def _is_corpus(folder: str) -> bool:
     )
 
 
-def _found(path: str, wanted: Format | None, skipped: Skipped) -> Iterator[Source]:
+def _found(
+    entry: str | os.DirEntry[str], wanted: Format | None, skipped: Skipped
+) -> Iterator[Source]:
+    """A file that is there; what is no regular one is ignored."""
+    path = os.fspath(entry)
     try:
-        regular = stat.S_ISREG(os.stat(path).st_mode)
+        # What lists a directory mostly knows this without asking for each file.
+        known = isinstance(entry, os.DirEntry) and entry.is_file()
+        regular = known or stat.S_ISREG(os.stat(path).st_mode)
     except OSError as error:
-        skipped.add(printable(path), UNREADABLE, reason(error))
+        skipped.add(printable(path), NOT_OPENED, reason(error))
         return
     if regular:
         yield file_source(path, found=True, wanted=wanted)

@@ -22,8 +22,9 @@ DAMAGED_COMPRESSION = "damaged compression"
 DAMAGED_ROWS = "damaged rows"
 DAMAGED_BATCHES = "damaged batches of rows"
 UNREADABLE = "cannot be read"
-# What of these is not even bytes that could be written anew.
-DAMAGED = (DAMAGED_COMPRESSION, DAMAGED_ROWS, DAMAGED_BATCHES, UNREADABLE)
+NOT_OPENED = "cannot be opened"
+# What of these has no bytes that could be written anew.
+DAMAGED = (DAMAGED_COMPRESSION, DAMAGED_ROWS, DAMAGED_BATCHES)
 
 
 class Unread(NamedTuple):

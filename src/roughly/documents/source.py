@@ -14,7 +14,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from roughly.documents.field import TEXT
+from roughly.documents.field import DATE, ID, TEXT
 from roughly.documents.file import printable
 from roughly.documents.stream import Stream, compression_of, file_size, head_of
 from roughly.errors import ParameterError
@@ -39,10 +39,27 @@ _FORMATS: dict[str, Format] = {
     **dict.fromkeys((".txt", ".text", ".md", ".rst", ".html", ".htm", ".xhtml"), "text"),
 }
 
+# How files begin that a program compressed whose files are not read.
+_OTHERS = {
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\0": "xz",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"PK\x03\x04": "zip",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+}
+
 # Enough to know a format and to guess fields.
 HEAD_BYTES = 1 << 16
 # Rows behind the first that are looked at to tell whether it is CSV.
 _LOOKED_AT = 20
+
+
+class WrongForm(OSError):
+    """A file of a format that is read, in a form that is not; `hint` says what to make of it."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
@@ -79,14 +96,15 @@ class Source:
     @property
     def compression(self) -> str:
         """gzip, zstd or nothing, by the first bytes: names lie about that. If they are neither that
-        nor text, the name is believed: they may be what is damaged."""
+        nor text nor a format's, the name is believed: they may be what is damaged."""
         if self.path is None:
             return ""
         if self._compression is None:
             with open(self.path, "rb") as file:
                 head = file.read(512)
             self._compression = compression_of(head)
-            if not self._compression and _is_binary(head):
+            unknown = _is_binary(head) and format_of_head(head) == "text"
+            if not self._compression and unknown:
                 end = os.path.splitext(self.path.lower())[1]
                 self._compression = COMPRESSIONS.get(end, "")
         return self._compression
@@ -110,6 +128,7 @@ class Source:
             self._compression, head = head_of(self.path, HEAD_BYTES)
             self._format = format_of_head(head)
             if self._format == "text" and not self.found:
+                _refuse_other_compressions(head)
                 self._format = _delimited_format(head) or "text"
             if self._format == "text" and _ending(self.path) == ".json":
                 self._format = "jsonl"  # whose reader says what is wrong with it
@@ -134,6 +153,8 @@ def format_of_head(head: bytes) -> Format:
     # A file, or a stream: a continuation mark, then the length of the schema.
     if head.startswith(b"ARROW1\0\0") or (head.startswith(b"\xff\xff\xff\xff") and head[8:9]):
         return "arrow"
+    if head.startswith(b"FEA1\0\0\0\0"):
+        return "arrow"  # Feather of version 1, whose reader says what is wrong with it
     if head.startswith(b"WARC/"):
         return "warc"
     if head.startswith(b"filedesc://"):
@@ -151,26 +172,46 @@ def format_of_head(head: bytes) -> Format:
     return "text"
 
 
+def _refuse_other_compressions(head: bytes) -> None:
+    for begin, name in _OTHERS.items():
+        if head.startswith(begin):
+            raise WrongForm(
+                f"it is compressed with {name}, wanted gzip, zstd or no compression",
+                "decompress it, to a file or into standard input",
+            )
+
+
 def _delimited_format(head: bytes) -> Format | None:
-    """CSV or TSV, if the first row has several names, one of them that of a text, and the rows
-    after it have as many fields."""
+    """CSV or TSV, if the first row has several names, one of them that of a text, and nearly all
+    rows after it have as many fields. Where there is but one row, or not even all of that, another
+    name must be that of an id or a date: two lines of prose may have as many commas."""
     text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     for delimiter in ",\t;|":
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         try:
-            names = next(rows, [])
-            # Behind a comma, prose has a space.
-            named = len(names) > 1 and all(name and name == name.strip() for name in names)
-            named = named and any(name.lower() in TEXT for name in names)
-            some = list(itertools.islice(rows, _LOOKED_AT + 1)) if named else []
+            names = [name.lower() for name in next(rows, [])]
+            if not _are_names(names) or not any(name in TEXT for name in names):
+                continue
+            some = list(itertools.islice(rows, _LOOKED_AT + 1))
         except csv.Error:
             continue
+        cut: list[list[str]] = []
         if len(some) <= _LOOKED_AT and len(head) == HEAD_BYTES:
-            some = some[:-1]  # which may go on behind the head
-        counts = {len(row) for row in some[:_LOOKED_AT] if row}
-        if counts == {len(names)}:
+            some, cut = some[:-1], some[-1:]  # which may go on behind the head
+        counts = [len(row) for row in some[:_LOOKED_AT] if row]
+        fitting = counts.count(len(names))
+        if fitting < 2 and not any(name in (*ID, *DATE) for name in names):
+            continue
+        begun = not counts and any(len(row) <= len(names) for row in cut)
+        if begun or (counts and 10 * fitting >= 9 * len(counts)):
             return "tsv" if delimiter == "\t" else "csv"
     return None
+
+
+def _are_names(row: list[str]) -> bool:
+    """Several, of which the first may be empty, as that of numbers of rows is. Behind a comma,
+    prose has a space."""
+    return len(row) > 1 and all(row[1:]) and all(name == name.strip() for name in row)
 
 
 def _is_binary(head: bytes) -> bool:

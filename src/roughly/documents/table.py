@@ -1,11 +1,14 @@
 """Parquet and Arrow IPC (Feather) files: columns that are there already.
 
 Rows without text are skipped; a row group or a batch that cannot be decoded costs its rows, and the
-reading goes on with the next. The same code reads tables in memory.
+reading goes on with the next. Parquet files, and Arrow files other than streams, are read in place
+and may not be compressed as a whole. The same code reads tables in memory.
 """
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,10 +19,10 @@ import pyarrow.parquet as pq
 
 from roughly.documents.batch import Piece
 from roughly.documents.date import can_be_dates
-from roughly.documents.field import Fields, MissingField, Wanted, choose, option
+from roughly.documents.field import Fields, MissingField, Wanted, choose, named_like_text, option
 from roughly.documents.reading import Reading
 from roughly.documents.skipped import DAMAGED_BATCHES, DAMAGED_ROWS, NO_TEXT
-from roughly.documents.source import Source
+from roughly.documents.source import COMPRESSIONS, Source, WrongForm
 
 # Read of a column at once: without it a row group is held whole, and some files have only one.
 _BUFFER_BYTES = 1 << 20
@@ -31,13 +34,23 @@ _TEXTUAL = (
 )
 
 
-def fields_of_schema(schema: pa.Schema, wanted: Wanted, subject: str) -> Fields:
-    """The fields of a table; only columns of text or bytes can be the text."""
+def fields_of_schema(
+    schema: pa.Schema, wanted: Wanted, subject: str, without_rows: bool = False
+) -> Fields:
+    """The fields of a table; only columns of text or bytes can be the text. Where there is none,
+    the name is enough for a column that has no values, whose type says nothing."""
     try:
         names: list[str] = schema.names
     except UnicodeDecodeError as error:
         raise pa.ArrowInvalid(f"the name of a column is damaged: {error}") from error
     textual = [name for name, type in zip(names, schema.types, strict=True) if _is_textual(type)]
+    if not textual:
+        empty = [
+            name
+            for name, type in zip(names, schema.types, strict=True)
+            if without_rows or pa.types.is_null(type)
+        ]
+        textual = named_like_text(empty)
     fields = choose(wanted, names, textual, subject, nested(names, schema.types))
     for role, name in fields.named().items():
         if name not in names:
@@ -144,8 +157,11 @@ def _array(batch: pa.RecordBatch | pa.Table, name: str, keep: pa.Array | None = 
 
 def parquet_fields(source: Source, wanted: Wanted) -> Fields:
     """The fields of a Parquet file's schema."""
+    if source.compression:
+        raise _compressed(source, "a Parquet file")
     with pq.ParquetFile(source.path) as file:
-        return fields_of_schema(file.schema_arrow, wanted, source.name)
+        empty = file.metadata.num_rows == 0
+        return fields_of_schema(file.schema_arrow, wanted, source.name, empty)
 
 
 def read_parquet(number: int, source: Source, reading: Reading) -> Iterator[Piece]:
@@ -179,7 +195,8 @@ def _rows_of_batch(summary: Any, columns: list[str], batch_bytes: int) -> int:
 def arrow_fields(source: Source, wanted: Wanted) -> Fields:
     """The fields of an Arrow file's or stream's schema."""
     with _open_arrow(source) as reader:
-        return fields_of_schema(reader.schema, wanted, source.name)
+        empty = isinstance(reader, pa.ipc.RecordBatchFileReader) and not reader.num_record_batches
+        return fields_of_schema(reader.schema, wanted, source.name, empty)
 
 
 def read_arrow(number: int, source: Source, reading: Reading) -> Iterator[Piece]:
@@ -222,10 +239,29 @@ def _checked(batch: pa.RecordBatch, rows: Rows, fields: Fields) -> Iterator[Piec
 
 def _open_arrow(source: Source) -> Any:
     """A reader of the file form, or of the stream form; in place on disk if not compressed."""
+    with source.open() as stream:
+        magic = stream.read(6)[:6]
+    if magic.startswith(b"FEA1"):
+        raise WrongForm(
+            "it is a Feather file of version 1, wanted version 2, which is Arrow IPC",
+            "write it anew in Python: "
+            "pyarrow.feather.write_feather(pyarrow.feather.read_table(OLD), NEW)",
+        )
     if source.compression:
-        file: Any = pa.input_stream(source.path, compression=source.compression)
-        return pa.ipc.open_stream(file)
+        if magic == b"ARROW1":
+            raise _compressed(source, "an Arrow file")
+        return pa.ipc.open_stream(pa.input_stream(source.path, compression=source.compression))
     file = pa.memory_map(source.path)
-    magic = file.read(6)
-    file.seek(0)
     return pa.ipc.open_file(file) if magic == b"ARROW1" else pa.ipc.open_stream(file)
+
+
+def _compressed(source: Source, what: str) -> WrongForm:
+    """The error for a file whose footer says where everything is, and cannot be got at."""
+    stem, end = os.path.splitext(source.name)
+    target = stem if end.lower() in COMPRESSIONS else f"{source.name}.{source.format}"
+    return WrongForm(
+        f"it is {what} compressed with {source.compression}, wanted the file itself",
+        # The tools are called as what they make.
+        f"decompress it: {source.compression} -dc {shlex.quote(source.name)} > "
+        f"{shlex.quote(target)}",
+    )
