@@ -151,6 +151,24 @@ def test_containment(made: Shell) -> None:
     assert "containment: was not looked for when these documents were clustered" in error
     error = made.error("d.roughly", "--containment", "0.5")
     assert "containment: below the floor: 0.5, wanted 0.8 or more" in error
+    # Another threshold leaves it as it is.
+    shown = made.ok("d.roughly", "--threshold", "1")
+    assert "2 clusters of 5 documents at resemblance 1 or containment 0.9\n" in shown
+    shown = made.ok("d.roughly", "--threshold", "1", "--containment", "none")
+    assert "1 cluster of 2 documents at resemblance 1\n" in shown
+    made.ok("in.jsonl", "-o", "n.roughly", "--containment", "none", "--quiet")
+    assert Corpus("n.roughly").manifest.settings.containment is None
+
+
+def test_no_stars_by_containment(made: Shell) -> None:
+    """Neither of those that a corpus was made with: they are left out if that is said."""
+    options = ["-w", "1", "--select", "all", "--threshold", "0.9", "--containment", "0.9"]
+    made.ok("in.jsonl", "-o", "d.roughly", *options, "--quiet")
+    error = made.error("d.roughly", "--linkage", "star")
+    assert "linkage: no stars by containment: wanted one of the two" in error
+    assert "--containment none" in error
+    shown = made.ok("d.roughly", "--linkage", "star", "--containment", "none")
+    assert "2 clusters of 4 documents at resemblance 0.9, stars\n" in shown
 
 
 def test_thresholds_below_the_floor(made: Shell) -> None:

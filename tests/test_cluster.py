@@ -1,6 +1,7 @@
 """Clusters against plain definitions, on random small collections and on the sample web."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 import roughly
 from roughly import Sketcher
 from roughly.clustering import Clusters
+from roughly.report.cluster_report import gather
 from roughly.sample_web import sample_web
 from tests.test_join import corpora
 
@@ -202,6 +204,34 @@ def test_what_could_not_be_read_is_said() -> None:
     found = roughly.cluster([{"text": "a b c"}, {"text": None}, {"other": 1}])
     assert found.skipped.count == 2
     assert repr(found).startswith("Clusters(1 documents, 2 skipped, 0 clusters")
+
+
+def test_containment_stays_at_other_thresholds(tmp_path: Path) -> None:
+    """b is the first half of a, c has all but one word of the twenty of a: 19/21."""
+    words = [f"w{i}" for i in range(20)]
+    texts = {"a": words, "b": words[:10], "c": [*words[:19], "x"]}
+    documents = [{"id": id, "text": " ".join(text)} for id, text in texts.items()]
+    sketcher = Sketcher(w=1, select="all")
+    corpus = roughly.Corpus.create(tmp_path / "c.roughly", sketcher, 0.5, containment=0.9)
+    corpus.add(documents)
+    found = roughly.cluster(documents, 0.5, containment=0.9, sketcher=sketcher)
+    for at in (found.at, corpus.clusters, corpus.clusters().at):
+        for wanted in (found, at(), at(0.95), at(0.9, 0.95), at(0.95).at(1)):
+            assert list(wanted) == [["a", "b", "c"]]
+        assert at(0.95).containment == Fraction(9, 10)
+        assert at(0.9, 0.95).at(1).containment == Fraction(95, 100)
+        without = at(0.9, "none")
+        assert (without.containment, list(without)) == (None, [["a", "c"]])
+        assert list(without.at(0.95)) == list(at(linkage="single", containment="none").at(1)) == []
+        assert without.at(0.9, 0.9).containment == Fraction(9, 10)
+        # Stars go by resemblance alone, and nothing is left out unasked.
+        with pytest.raises(roughly.ParameterError, match="no stars by containment") as refused:
+            at(linkage="star")
+        assert "none" in str(refused.value.hint)
+        stars = at(containment="none", linkage="star")
+        assert list(stars.at(0.9)) == [["a", "c"]] and list(stars.at(0.95)) == []
+    # Distinct documents are those that nothing resembles fully, whatever contains them.
+    assert gather(found, timings=()).distinct == 3
 
 
 def test_refusals() -> None:

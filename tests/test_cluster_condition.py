@@ -20,6 +20,7 @@ from roughly.clustering.near_simhash import hub_pairs, simhash_hubs, simhash_pai
 from roughly.clustering.outcome import Outcome
 from roughly.clustering.settings import Settings, condition_for, settings_for
 from roughly.condition import Attributes, Condition, make_condition
+from roughly.report.cluster_report import gather
 from roughly.simhashing.simhasher import Simhasher
 from tests.cluster_oracle import Document, Facts, collections, document_order, expect
 from tests.test_cluster_run import (
@@ -206,8 +207,18 @@ def test_a_pair_by_both_measures_is_counted_once() -> None:
     for exact in (False, True):
         found = roughly.cluster(documents, 0.5, containment=1, sketcher=sketcher, exact=exact)
         # 1 and 2 resemble each other by 3/4 and contain each other; 3 is in both.
-        assert found.pairs().num_rows == 4
+        rows = [(r["resemblance"], r["containment"]) for r in found.pairs().to_pylist()]
+        assert rows == [(0.75, None), *[(None, 1)] * 3]
         assert found.site_pairs == (1, 2)
+        report = gather(found, timings=())
+        assert (report.pairs, report.pairs_by_containment) == (3, 2)
+        assert sum(each.pairs for each in report.resemblances) == 1
+        # Whatever they resemble each other, what estimates put below the floor is not there by it.
+        files = [each for each in found.outcome.pair_files if each[0] == "containment"]
+        alone = replace(found, outcome=replace(found.outcome, pair_files=files))
+        assert alone.site_pairs == (1, 2)
+        report = gather(alone, timings=())
+        assert (report.pairs, report.pairs_by_containment) == (3, 3)
 
 
 def attributes(simhashes: Any, condition: Condition, sizes: Any, categories: Any) -> Attributes:

@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roughly import Sketcher, _core
+from roughly.clustering import clusters
 from roughly.clustering.clusters import Clusters
 from roughly.clustering.join import MassRule
 from roughly.clustering.outcome import Outcome
@@ -133,6 +135,20 @@ def assert_as_expected(found: Clusters, expected: Expected) -> None:
     assert list(found) == expected.clusters(found.threshold, found.containment)
 
 
+def assert_marked(found: Clusters, expected: Expected) -> None:
+    """Of the pairs by containment those that are there by resemblance too, however many are looked
+    for at once."""
+    pairs = [{row[:2] for row in rows} for rows in expected.pairs.values()]
+    wanted = len(set.intersection(*pairs)) if len(pairs) == 2 else 0
+    for most in (1, PLENTY):
+        with patch.object(clusters, "_NAMES", most):
+            batches = list(found.pair_batches(named=False))
+        marked = [batch.filter(batch.column("again")) for batch in batches]
+        assert sum(map(len, batches)) == sum(map(len, pairs))
+        assert sum(map(len, marked)) == wanted
+        assert all(not batch.column("containment").null_count for batch in marked)
+
+
 def assert_tables(found: Clusters, expected: Expected, documents: list[Document]) -> None:
     """Every column of `documents()` and `clusters()`, single linkage."""
     ordered = document_order(documents)
@@ -229,6 +245,7 @@ def test_the_join(
         found = run(documents, sketcher, wanted, Path(directory), way)
         expected = expect(documents, sketcher, wanted)
         assert_as_expected(found, expected)
+        assert_marked(found, expected)
         # Any other thresholds are answered from the forests as the pairs would.
         for other in (floor, (floor + threshold) / 2, threshold, Fraction(1)):
             at = found.at(other, of_pairs[0])

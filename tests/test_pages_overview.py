@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from roughly import Corpus
+from roughly.clustering.outcome import MEASURES
 from roughly.errors import ParameterError
 from roughly.sample_web import sample_web
 from roughly.web.pages.state import state_of
@@ -68,12 +69,17 @@ def test_counts_are_those_of_the_tables(corpus: Corpus, threshold: float | None)
 
 def test_the_series_is_what_each_threshold_gives(corpus: Corpus) -> None:
     found = data(corpus, "/")
+    full = corpus.clusters(1, "none").sizes()
+    assert found["distinct"] == len(corpus) - int(full.sum()) + len(full)
     assert found["series"][0][0] == 0.4 and found["series"][-1][0] == 1
     for threshold, clusters, documents in found["series"][::7]:
         sizes = corpus.clusters(f"{threshold:.2f}").sizes()
         assert (clusters, documents) == (len(sizes), int(sizes.sum()))
     pairs = corpus.clusters().pairs()
-    assert found["pairs"]["count"] == len(pairs)
+    # A pair by both measures has two rows; ids come again at the second date.
+    tables = [t for m in MEASURES for t in corpus.outcome.pairs(m)]
+    assert sum(map(len, tables)) == len(pairs)
+    assert found["pairs"]["count"] == len({(a, b) for t in tables for a, b, *_ in t.tolist()})
     reaching = sum(value is not None and value >= 0.4 for value in pairs["resemblance"].to_pylist())
     assert sum(count for *_, count in found["pairs"]["bins"]) == reaching
 

@@ -646,6 +646,46 @@ def test_ticks(axis: plot.Axis, ticks: list[float]) -> None:
     assert axis.ticks() == pytest.approx(ticks)
 
 
+def test_ticks_leave_room_for_the_name_of_an_axis() -> None:
+    """On a telephone letters are 14.5 units high. In a wide face (DejaVu Sans) a digit is 0.64 of
+    that wide, a comma 0.32, and a name reaches 0.24 below its line."""
+    letter = 14.5
+    name = plot.log_axis("clusters of that size", 1, 10**4)
+    drawn = plot.scatter("n", "", "", plot.log_axis("", 2, 10), name, [plot.Dot(2, 1000, "")])
+    (line,) = re.findall(r"translate\((\d+) \d+\) rotate\(-90\)", drawn)
+    (end,) = re.findall(r'x="(\d+)" y="[\d.]+" text-anchor="end">1,000<', drawn)
+    assert int(end) - (4 * 0.64 + 0.32) * letter > int(line) + 0.24 * letter
+
+
+def test_one_cluster_is_no_plural(report: ClusterReport) -> None:
+    """The slider says what the dots of both lines do: documents first, as in the script."""
+    one = replace(report, series=(Step(0.4, 1, 40), Step(1.0, 0, 0)))
+    source, found = checked(one)
+    figure = source[source.index('<figure id="threshold"') :]
+    lines = re.findall(r'<g class="line.*?</g>', figure[: figure.index("</figure>")])
+    assert [re.findall("<title>(.*?)</title>", line) for line in lines] == [
+        ["40 documents", "0 documents"], ["1 cluster", "0 clusters"],
+    ]  # fmt: skip
+    assert "rows.length].map((n) => dots[n].textContent)" in found.content["script"]
+    distances = replace(one, by_simhash=True, distance=1, threshold=1.0)
+    source, _ = checked(distances)
+    assert "<title>1 bit: 1 cluster</title>" in source
+    assert "<title>1 bit: 40 documents in clusters</title>" in source
+
+
+def test_pairs_by_containment_are_in_no_column(report: ClusterReport) -> None:
+    for alone, words in (
+        (1, "1 was found by containment alone and is in no column."),
+        (2, "2 were found by containment alone and are in no column."),
+    ):
+        source, _ = checked(
+            replace(report, containment_floor=0.7, pairs=1 + alone, pairs_by_containment=alone)
+        )
+        assert f"{1 + alone} pairs from the floors on, a resemblance of 0.4 or a " in source
+        assert "containment of 0.7. Documents that are equivalent" in source
+        assert words in source
+
+
 def test_places_on_an_axis() -> None:
     assert plot.Axis("", 0.5, 1).share(0.75) == 0.5
     assert plot.Axis("", 1, 100, log=True).share(10) == pytest.approx(0.5)

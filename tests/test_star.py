@@ -120,6 +120,8 @@ def test_refusals() -> None:
     found = roughly.cluster(["a b c"], 0.5, containment=0.8)
     with pytest.raises(roughly.ParameterError, match="no stars by containment"):
         found.at(0.5, 0.8, "star")
+    with pytest.raises(roughly.ParameterError, match="no stars by containment"):
+        found.at(linkage="star")
     with pytest.raises(roughly.ParameterError, match="linkage: unknown: 'ring'"):
         found.at(0.5, linkage="ring")  # type: ignore[arg-type]
 

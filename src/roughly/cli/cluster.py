@@ -84,9 +84,10 @@ def add_parser(subparsers: Any) -> None:
     add("--threshold", type=ratio, metavar="T", help="least resemblance (default: 0.5)")
     add(
         "--containment",
-        type=ratio,
+        type=_ratio_or_none,
         metavar="C",
-        help="documents belong together too if this share of one is in the other",
+        help="documents belong together too if this share of one is in the other; none: without "
+        "that of CORPUS",
     )
     add(
         "--floor",
@@ -141,10 +142,17 @@ def add_parser(subparsers: Any) -> None:
     parser.set_defaults(run=run)
 
 
+def _ratio_or_none(text: str) -> str:
+    return text if text == "none" else ratio(text)
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Makes a corpus, or asks one."""
-    if arguments.output is not None and arguments.linkage is None:
-        arguments.linkage = "single"
+    if arguments.output is not None:
+        if arguments.linkage is None:
+            arguments.linkage = "single"
+        if arguments.containment == "none":
+            arguments.containment = None
     if on_spark(arguments):
         return cluster_on_spark(arguments)
     from roughly.corpus import Corpus, is_corpus, is_unfinished

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, wraps
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
 
 import numpy as np
@@ -25,8 +25,9 @@ from roughly.clustering.clock import Phase
 from roughly.clustering.comparable import attributes_for
 from roughly.clustering.equivalence import KINDS, Groups, Positions
 from roughly.clustering.forest import NO_PAIRS
+from roughly.clustering.join import Measure
 from roughly.clustering.mass import are_inside
-from roughly.clustering.outcome import Outcome, reaching, read_pairs
+from roughly.clustering.outcome import Outcome, reaching
 from roughly.clustering.settings import Linkage, Settings, bits_threshold, check_linkage
 from roughly.clustering.site import SitePairs, count_by_cluster, same_site, site_number_pieces
 from roughly.clustering.sketches import PairTable, steps
@@ -46,12 +47,16 @@ __all__ = ["KIND_NAMES", "Clusters", "Linkage", "check_linkage"]
 
 Numbers = npt.NDArray[np.int64]
 Shares = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+_Names = npt.NDArray[np.uint64]  # of pairs
 Scalar = TypeVar("Scalar", np.float64, np.uint8)
 Parameters = ParamSpec("Parameters")
 
 
 # Rows of a table that are made at once.
 _STEP = 1 << 16
+# Pairs by containment that are looked for among those by resemblance at once: 16 MiB of names.
+_NAMES = 1 << 21
 
 _NEAR, _CONTAINED, _CONTAINS = range(len(KINDS), len(KINDS) + 3)
 # By `kind_codes`.
@@ -131,20 +136,26 @@ class Clusters:
         *,
         distance: int | None = None,
     ) -> Clusters:
-        """The clusters at other thresholds, from the same forests; not below their floors. Of those
-        by simhash: at a smaller distance; a threshold is then the share of bits that agree."""
+        """The clusters at other thresholds, from the same forests; not below their floors. What is
+        not given stays; the containment "none" leaves containment out. Of those by simhash: at a
+        smaller distance; a threshold is then the share of bits that agree."""
         if distance is not None:
             threshold = self._threshold_of(distance, threshold)
         ratio = _above("threshold", self.threshold if threshold is None else threshold, self.floor)
-        contained = None
-        if containment is not None:
+        linkage = self.linkage if linkage is None else linkage
+        contained = None if containment == "none" else self.containment
+        if containment is not None and containment != "none":
             if self.containment_floor is None:
                 raise ParameterError(
                     "containment: was not looked for when these documents were clustered",
                     hint="cluster again with containment",
                 )
             contained = _above("containment", containment, self.containment_floor)
-        linkage = self.linkage if linkage is None else linkage
+        elif contained is not None and linkage == "star":
+            raise ParameterError(
+                "linkage: no stars by containment: wanted one of the two",
+                hint='leave out what these have with the containment "none" (--containment none)',
+            )
         check_linkage(linkage, contained, self.settings.exact)
         return replace(self, threshold=ratio, containment=contained, linkage=linkage)
 
@@ -356,36 +367,63 @@ class Clusters:
 
     @_within_memory
     def pair_batches(self, named: bool = True) -> Iterator[pa.RecordBatch]:
-        """A row a pair of representatives down to the floors: a, b, common, sampled, resemblance or
-        containment (common / sampled, the estimate by which the pair was found; of containment the
-        larger of the two; a pair may be there by both), mass (whether the pair is inside a mass and
-        stands for others, which are left out), distance (bits in which their simhashes differ, if
-        they have any), same_site (whether their hosts are the same; null unless both ids are
-        URLs). Of pairs by simhash common and sampled are counted too, from the sketches. Without
-        names, which take most of the time: no a, b and same_site."""
+        """A row a pair of representatives and measure, down to the floors: a, b, common, sampled,
+        resemblance or containment (common / sampled, the estimate by which the pair was found; of
+        containment the larger of the two; a pair that was found by both has two rows), mass
+        (whether the pair is inside a mass and stands for others, which are left out), distance
+        (bits in which their simhashes differ, if they have any), same_site (whether their hosts are
+        the same; null unless both ids are URLs). Of pairs by simhash common and sampled are counted
+        too, from the sketches. Without names, which take most of the time: no a, b and same_site,
+        but again, whether the pair has another row, by resemblance."""
         representatives, hubs = self._representatives, self.outcome.hubs
+        for measure, table, again in self._found_pairs(marked=not named):
+            a, b, common, sampled = table.astype(np.int64).T
+            mass = are_inside(hubs, a, b)
+            value = pa.array(common / np.maximum(sampled, 1))
+            none = pa.nulls(len(a), pa.float64())
+            columns = [
+                pa.array(common),
+                pa.array(sampled),
+                *((value, none) if measure == "resemblance" else (none, value)),
+                pa.array(mass),
+                self._distances(representatives[a], representatives[b]),
+            ]
+            if not named:
+                yield pa.record_batch([*columns, pa.array(again)], [*_PAIRS.names[2:-1], "again"])
+                continue
+            names = [self._names(representatives[a]), self._names(representatives[b])]
+            sites = same_site(self._sites[a], self._sites[b])
+            yield pa.record_batch([*names, *columns, sites], schema=_PAIRS)
+
+    def _found_pairs(self, marked: bool) -> Iterator[tuple[Measure, PairTable, Flags]]:
+        """All pairs by their measures, those by resemblance first; of those by containment, if that
+        is wanted, which of them came before."""
         by_simhash = self.settings.method == "hamming"
-        for measure, path in self.outcome.pair_files:
-            for table in read_pairs(path):
-                if by_simhash:
-                    table = self.measured(table)
-                a, b, common, sampled = table.astype(np.int64).T
-                mass = are_inside(hubs, a, b)
-                value = pa.array(common / np.maximum(sampled, 1))
-                none = pa.nulls(len(a), pa.float64())
-                columns = [
-                    pa.array(common),
-                    pa.array(sampled),
-                    *((value, none) if measure == "resemblance" else (none, value)),
-                    pa.array(mass),
-                    self._distances(representatives[a], representatives[b]),
-                ]
-                if not named:
-                    yield pa.record_batch(columns, _PAIRS.names[2:-1])
-                    continue
-                names = [self._names(representatives[a]), self._names(representatives[b])]
-                sites = same_site(self._sites[a], self._sites[b])
-                yield pa.record_batch([*names, *columns, sites], schema=_PAIRS)
+        for table in self.outcome.pairs("resemblance"):
+            found = self.measured(table) if by_simhash else table
+            yield "resemblance", found, np.zeros(len(table), bool)
+        if marked:
+            for table, again in self._contained_pairs(self.floor):
+                yield "containment", table, again
+        else:
+            for table in self.outcome.pairs("containment"):
+                yield "containment", table, np.zeros(len(table), bool)
+
+    def _contained_pairs(self, least: Fraction) -> Iterator[tuple[PairTable, Flags]]:
+        """Pairs by containment, and which of them are there by resemblance too, at `least` or more.
+        Neither are in order, and there may be more of both than fit in memory."""
+        tables = iter(self.outcome.pairs("containment"))
+        for names, count in _gathered(self.outcome.pairs("containment")):
+            again = np.zeros(len(names), bool)
+            for others in self.outcome.pairs("resemblance"):
+                # In order they are found faster: fewer of the names are looked at.
+                wanted = np.sort(_pair_names(others[reaching(others, least)]))
+                place = np.searchsorted(names, wanted)
+                there = place < len(names)
+                place, wanted = place[there], wanted[there]
+                again[place[names[place] == wanted]] = True
+            for table in islice(tables, count):
+                yield table, again[np.searchsorted(names, _pair_names(table))]
 
     def measured(self, pairs: PairTable) -> PairTable:
         """What the sketches of pairs have in common."""
@@ -414,28 +452,11 @@ class Clusters:
 
     def _strong_pairs(self) -> Iterator[PairTable]:
         """All pairs that reach a threshold, each once."""
-        for measure, path in self.outcome.pair_files:
-            for table in read_pairs(path):
-                if measure == "resemblance":
-                    yield table[reaching(table, self.threshold)]
-                elif self.containment is not None:
-                    held = table[reaching(table, self.containment)]
-                    # Others are there by resemblance already.
-                    yield held[~reaching(self._resembling(held), self.threshold)]
-
-    def _resembling(self, held: PairTable) -> PairTable:
-        """Pairs by containment, by what they resemble each other."""
-        if not self.settings.exact:
-            return self.measured(held)
-        # Counted on complete sets: a document's size is what it has.
-        rows = self.outcome.order[self._representatives[held[:, :2]]]
-        found = held.copy()
-        found[:, 3] = self.segment.size[rows].sum(axis=1) - held[:, 2]
-        if self.segment.parameters.words:
-            # Words count here; of two documents that may have any all is kept.
-            short = (self.segment.level[rows] == 0).all(axis=1)
-            found[short] = self.measured(held[short])
-        return found
+        for table in self.outcome.pairs("resemblance"):
+            yield table[reaching(table, self.threshold)]
+        if self.containment is not None:
+            for table, again in self._contained_pairs(self.threshold):
+                yield table[reaching(table, self.containment) & ~again]
 
     @cached_property
     def _sites(self) -> npt.NDArray[np.int32]:
@@ -672,6 +693,23 @@ class _Some(Generic[Scalar]):
         found = np.full(end - begin, self.other)
         found[self.positions[a:b] - begin] = self.values[a:b]
         return found
+
+
+def _gathered(tables: Iterable[PairTable]) -> Iterator[tuple[_Names, int]]:
+    """The names of the pairs of some tables, in order, and of how many tables they are."""
+    waiting: list[_Names] = []
+    for table in tables:
+        waiting.append(_pair_names(table))
+        if sum(map(len, waiting)) >= _NAMES:
+            yield np.sort(np.concatenate(waiting)), len(waiting)
+            waiting.clear()
+    if waiting:
+        yield np.sort(np.concatenate(waiting)), len(waiting)
+
+
+def _pair_names(pairs: PairTable) -> _Names:
+    """A number for every pair of documents."""
+    return (pairs[:, 0].astype(np.uint64) << np.uint64(32)) | pairs[:, 1]
 
 
 def _above(name: str, value: float | str | Fraction, floor: Fraction) -> Fraction:

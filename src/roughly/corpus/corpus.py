@@ -212,8 +212,8 @@ class Corpus:
         distance: int | None = None,
     ) -> Clusters:
         """The clusters at any thresholds from the floors up, by either linkage; those it was made
-        with unless given. Giving only a threshold leaves containment as it was made. Of a corpus by
-        simhash: at any distance up to its own."""
+        with unless given. The containment "none" leaves out that of the corpus, for stars too. Of a
+        corpus by simhash: at any distance up to its own."""
         settings = self.manifest.settings
         found = Clusters(
             self.collection,
@@ -227,8 +227,6 @@ class Corpus:
             threads_or_all(threads),
             self._snapshot,
         )
-        if containment is None and linkage != "star":
-            containment = settings.containment
         return found.at(threshold, containment, linkage, distance=distance)
 
     def add(

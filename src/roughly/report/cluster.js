@@ -1,5 +1,6 @@
-// A slider over the thresholds of the plot: it reads the table below the plot and moves a line
-// between its dots. Without this script the table says the same.
+// A slider over the thresholds of the plot: it reads the table below the plot and what the dots of
+// the two lines say, documents first, and moves a line between them. Without this script the table
+// says the same.
 "use strict";
 (() => {
   const box = document.querySelector(".slider");
@@ -12,11 +13,12 @@
   const input = box.querySelector("input");
   const said = box.querySelector("output");
   const show = () => {
-    const [threshold, clusters, documents] = rows[input.value];
-    const x = dots[input.value].getAttribute("cx");
+    const at = Number(input.value);
+    const [documents, clusters] = [at, at + rows.length].map((n) => dots[n].textContent);
+    const x = dots[at].getAttribute("cx");
     line.setAttribute("x1", x);
     line.setAttribute("x2", x);
-    said.textContent = `${clusters} clusters of ${documents} documents at ${threshold}`;
+    said.textContent = `${clusters} of ${documents} at ${rows[at][0]}`;
     input.setAttribute("aria-valuetext", said.textContent);
   };
   input.addEventListener("input", () => {

@@ -74,9 +74,15 @@ def resemblance(report: ClusterReport) -> str:
         ),
         (report.threshold, f"threshold {decimal(report.threshold)}"),
     )
+    least = f"the floor, {decimal(report.floor)}, on"
+    if report.containment_floor is not None:
+        least = (
+            f"the floors on, a resemblance of {decimal(report.floor)} or a containment of "
+            f"{decimal(report.containment_floor)}"
+        )
     caption = (
-        f"{plural(report.pairs, 'pair')} from the floor, {decimal(report.floor)}, on. Documents "
-        "that are equivalent are paired by their first alone."
+        f"{plural(report.pairs, 'pair')} from {least}. Documents that are equivalent are paired "
+        "by their first alone."
     )
     if report.pairs_in_masses:
         caption += (
@@ -84,7 +90,13 @@ def resemblance(report: ClusterReport) -> str:
             "where not every pair is listed."
         )
     if report.pairs_by_containment:
-        caption += f" {report.pairs_by_containment:,} were found by containment."
+        alone = report.pairs_by_containment
+        were = (
+            "was found by containment alone and is"
+            if alone == 1
+            else ("were found by containment alone and are")
+        )
+        caption += f" {alone:,} {were} in no column."
     rows = [
         (f"{decimal(low)} to {decimal(high)}", f"{pairs:,}")
         for low, high, pairs in report.resemblances
@@ -142,7 +154,7 @@ def threshold(report: ClusterReport, slider: bool = True) -> str:
                 "documents in clusters",
                 "s2",
                 [
-                    plot.Dot(step.threshold, step.documents, f"{step.documents:,} documents")
+                    plot.Dot(step.threshold, step.documents, plural(step.documents, "document"))
                     for step in report.series
                 ],
             ),
@@ -150,7 +162,7 @@ def threshold(report: ClusterReport, slider: bool = True) -> str:
                 "clusters",
                 "s5",
                 [
-                    plot.Dot(step.threshold, step.clusters, f"{step.clusters:,} clusters")
+                    plot.Dot(step.threshold, step.clusters, plural(step.clusters, "cluster"))
                     for step in report.series
                 ],
             ),
@@ -194,9 +206,13 @@ def _against_distance(report: ClusterReport) -> str:
                 label,
                 style,
                 [
-                    plot.Dot(bits, number, f"{plural(bits, 'bit')}: {number:,} {label}")
+                    plot.Dot(bits, number, f"{plural(bits, 'bit')}: {said}")
                     for bits, step in steps
-                    for number in [step.documents if style == "s2" else step.clusters]
+                    for number, said in [
+                        (step.documents, f"{plural(step.documents, 'document')} in clusters")
+                        if style == "s2"
+                        else (step.clusters, plural(step.clusters, "cluster"))
+                    ]
                 ],
             )
             for label, style in (("documents in clusters", "s2"), ("clusters", "s5"))

@@ -136,7 +136,7 @@ class ClusterReport:
     kinds: Mapping[str, int] = field(default_factory=dict)
     sizes: Sequence[tuple[int, int]] = ()  # (size, clusters), ascending
     pairs: int = 0  # found, down to the floors
-    pairs_by_containment: int = 0  # of these found by containment, without a resemblance
+    pairs_by_containment: int = 0  # of these found by containment alone, without a resemblance
     pairs_in_masses: int = 0  # of these inside masses, where only the links are listed
     same_site_pairs: int = 0  # of those that reach the thresholds
     cross_site_pairs: int = 0
@@ -201,7 +201,9 @@ def gather(
     sizes, counts = np.unique(all_sizes, return_counts=True)
     sites, sites_in_all = tally.sites(_SITES)
     series = _series(clusters)
-    full = series[-1] if clusters.containment is None else _step(clusters.at(1), Fraction(1))
+    full = (
+        series[-1] if clusters.containment is None else _step(clusters.at(1, "none"), Fraction(1))
+    )
     pairs = PairCount(clusters.floor)
     for batch in clusters.pair_batches(named=False):
         pairs.add(batch)
@@ -295,7 +297,7 @@ def _series(clusters: Clusters) -> tuple[Step, ...]:
     parts = _COARSE if clusters.linkage == "star" else _FINE
     wanted = {t for t in (Fraction(i, parts) for i in range(1, parts)) if t > clusters.floor}
     wanted |= {Fraction(clusters.floor), Fraction(clusters.threshold), Fraction(1)}
-    return tuple(_step(clusters.at(t, clusters.containment), t) for t in sorted(wanted))
+    return tuple(_step(clusters.at(t), t) for t in sorted(wanted))
 
 
 def _step(clusters: Clusters, threshold: Fraction) -> Step:
@@ -304,7 +306,8 @@ def _step(clusters: Clusters, threshold: Fraction) -> Step:
 
 
 class PairCount:
-    """Pairs counted batch by batch: there may be more of them than documents."""
+    """Pairs counted batch by batch, each once, though a pair by two measures has two rows: there
+    may be more of them than documents."""
 
     def __init__(self, floor: Fraction) -> None:
         import numpy as np
@@ -318,7 +321,10 @@ class PairCount:
 
     def add(self, batch: pa.RecordBatch) -> None:
         import numpy as np
+        import pyarrow.compute as pc
 
+        if "again" in batch.schema.names:
+            batch = batch.filter(pc.invert(batch.column("again")))
         resemblances = batch.column("resemblance").to_numpy(zero_copy_only=False)
         place = np.searchsorted(self.edges[:-1], resemblances, side="right") - 1
         # A pair that was found by containment has no resemblance, or one below the floor.

@@ -17,7 +17,9 @@ from typing import NamedTuple
 from roughly.report.markup import escaped, line
 
 WIDTH, HEIGHT = 460, 270
-_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 14, 14, 46
+# The left has room for an axis's name and ticks of five characters, in the larger letters of
+# telephones too.
+_LEFT, _RIGHT, _TOP, _BOTTOM = 68, 14, 14, 46
 _ROW = 22  # of dots in rows
 _ROW_LABELS = 168
 

@@ -246,7 +246,7 @@ class State:
     @cached_property
     def distinct(self) -> int:
         """Documents that remain when those that resemble each other fully are one."""
-        sizes = self._made.at(1).sizes()
+        sizes = self._made.at(1, "none").sizes()
         return len(self.corpus) - int(sizes.sum()) + len(sizes)
 
     @cached_property
