@@ -75,7 +75,7 @@ def test_a_flipped_byte(step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
             problems: list[str] = []
             try:
                 # What no phase reads is found by whoever asks; what is made anew is whole again.
-                problems = make(inputs, path, finish=None).verify()
+                problems = make(inputs, path, finish=lambda found: None).verify()
                 assert tables(Corpus(path).clusters()) == before, (stem, at)
             except DamageError as error:
                 problems.append(error.message)
@@ -99,6 +99,6 @@ def test_a_missing_file_is_made_anew(
         path = tmp_path / "damaged"
         shutil.copytree(original, path)
         (path / file.relative_to(original)).unlink()
-        corpus = make(inputs, path, finish=None)
+        corpus = make(inputs, path, finish=lambda found: None)
         assert corpus.verify() == [] and tables(corpus.clusters()) == before, file.name
         shutil.rmtree(path)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import roughly
@@ -103,7 +104,7 @@ def test_it_is_as_it_was_made(made: Made) -> None:
     in_memory = roughly.cluster(
         str(inputs), 0.5, floor=0.3, sketcher=Sketcher(w=2, select="adaptive:20")
     )
-    assert list(corpus.clusters(0.7).at(0.7)) == list(in_memory.at(0.7))
+    assert list(corpus.clusters(0.7).at(0.7, "none")) == list(in_memory.at(0.7))
     texts = {d["id"]: d["text"] for d in documents()}
     rows = corpus.segment.ids().to_pylist()
     stored = corpus.segment.text(np.arange(60)).to_pylist()
@@ -124,7 +125,9 @@ def test_containment_stays_as_it_was_made(made: Made) -> None:
     corpus = Corpus(made[1])
     assert corpus.clusters(0.6).containment == corpus.manifest.settings.containment
     assert corpus.clusters(0.6, 0.9).containment == settings_of(Sketcher()).containment * 9 / 8  # type: ignore[operator]
-    assert corpus.clusters(linkage="star").containment is None
+    assert corpus.clusters(linkage="star", containment="none").containment is None
+    with pytest.raises(roughly.ParameterError, match="no stars by containment"):
+        corpus.clusters(linkage="star")
     with pytest.raises(roughly.ParameterError, match=r"containment: below the floor: 0\.4"):
         corpus.clusters(0.6, 0.4)
 
@@ -134,7 +137,7 @@ def results_of(path: Path) -> Tables:
     corpus = Corpus(path)
     found = tables(corpus.clusters())
     tables(corpus.clusters(0.9, 0.95))
-    list(corpus.clusters(linkage="star"))
+    list(corpus.clusters(linkage="star", containment="none"))
     corpus.segment.text(np.arange(len(corpus)))
     return found
 
@@ -235,6 +238,85 @@ def test_it_is_not_overwritten(made: Made, tmp_path: Path) -> None:
     fewer = write_inputs(tmp_path / "fewer.jsonl", 10)
     assert len(make(fewer, path, force=True)) == 10
     assert Corpus(path).verify() == []
+
+
+def test_what_takes_the_place_of_a_corpus_must_be_complete(made: Made, tmp_path: Path) -> None:
+    """Until then the one that is there can be read, and stays if anything goes wrong."""
+    path, fewer = tmp_path / "a.roughly", write_inputs(tmp_path / "fewer.jsonl", 10)
+    shutil.copytree(made[1], path)
+    (path / "mine.txt").write_text("mine")
+    seen = []
+
+    def look(name: str, total: int | None, unit: str) -> Any:
+        seen.append((name, tables(Corpus(path).clusters()) == made[2]))
+        return lambda done: None
+
+    before = sorted(files_of(path))
+    both = [str(fewer), str(write_inputs(tmp_path / "other.jsonl", 3))]
+    options = {"memory_bytes": 1 << 20, "threads": 2, "force": True}
+    sketcher = Sketcher(w=2, select="adaptive:20")
+    with pytest.raises(DocumentError, match="no field 'nosuch'"):
+        Path(both[1]).write_text('{"nosuchtext": "a"}\n{"nosuchtext": "b"}\n')
+        some = open_documents([Path(each) for each in both], id_field="nosuch")
+        create_corpus(some, sketcher, settings_of(sketcher), path, **options)  # type: ignore[arg-type]
+    assert sorted(files_of(path)) == before
+    assert tables(Corpus(path).clusters()) == made[2]
+    reader = Corpus(path)
+    assert len(make(fewer, path, force=True, progress=look)) == 10
+    assert {"sketch", "pairs", "index"} <= {name for name, _ in seen}
+    assert all(same for _, same in seen), seen
+    assert tables(reader.clusters()) == made[2]
+    assert (path / "mine.txt").read_text() == "mine"
+    fresh = make(fewer, tmp_path / "fresh.roughly")
+    assert tables(Corpus(path).clusters()) == tables(fresh.clusters())
+    for name in NAMES:
+        assert pq.read_table(path / name).equals(pq.read_table(fresh.path / name))
+    assert Corpus(path).verify() == []
+
+
+def test_a_damaged_corpus_can_be_made_anew(made: Made, tmp_path: Path) -> None:
+    path = tmp_path / "a.roughly"
+    shutil.copytree(made[1], path)
+    (path / "corpus.json").write_text("{}")
+    assert tables(make(made[0], path, force=True).clusters()) == made[2]
+
+
+def test_a_run_that_was_killed_when_all_was_done(made: Made, tmp_path: Path) -> None:
+    """The same command tidies up; another one, or the same after a change, has to ask."""
+    path, state = tmp_path / "c.roughly", {}
+
+    def keep(found: Clusters) -> None:
+        write_results(found, path)
+        for name in ("steps.json", "steps"):
+            copy = shutil.copytree if (path / name).is_dir() else shutil.copy
+            state[name] = copy(path / name, tmp_path / name)
+
+    def killed() -> None:
+        for name, kept in state.items():
+            copy = shutil.copytree if Path(kept).is_dir() else shutil.copy
+            copy(kept, path / name)
+
+    make(made[0], path, finish=keep)
+    killed()
+    before = {p: p.stat().st_mtime_ns for p in files_of(path) if "segments" in p.parts}
+    assert tables(make(made[0], path).clusters()) == made[2]
+    assert before == {p: p.stat().st_mtime_ns for p in files_of(path) if "segments" in p.parts}
+    assert not (path / "steps.json").exists() and not (path / "steps").exists()
+    killed()
+    with pytest.raises(DocumentError, match="the corpus exists"):
+        make(made[0], path, text=False)
+    Corpus(path).add([{"id": "new", "text": "something else"}])
+    assert not (path / "steps.json").exists() and not (path / "steps").exists()
+    with pytest.raises(DocumentError, match="the corpus exists"):
+        make(made[0], path)
+    assert len(Corpus(path)) == 61
+
+
+def test_what_cannot_be_read_leaves_no_directory(tmp_path: Path) -> None:
+    (tmp_path / "bad.parquet").write_text("none")
+    with pytest.raises(DocumentError, match=r"bad\.parquet: cannot read"):
+        make(tmp_path / "bad.parquet", tmp_path / "c.roughly")
+    assert not (tmp_path / "c.roughly").exists()
 
 
 def test_what_is_not_ours_stays(made: Made, tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 
 from roughly import Corpus, Sketcher
+from roughly.corpus import create_corpus
+from roughly.documents import open_documents
 from tests.optional import FULL
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
@@ -38,6 +40,20 @@ def create(path: Path) -> Corpus:
     return Corpus.create(path, Sketcher(w=2, select="adaptive:20"), "0.5", containment="0.8")
 
 
+def make_anew(corpus: Corpus) -> None:
+    """Other documents take the place of all, as a process does that has not read them before."""
+    corpus._snapshot.close()
+    corpus._snapshot = create_corpus(
+        open_documents(documents(40, 50)),
+        Sketcher(w=2, select="adaptive:20"),
+        corpus.manifest.settings,
+        corpus.path,
+        memory_bytes=1 << 29,
+        threads=2,
+        force=True,
+    )._snapshot
+
+
 CHANGES: list[Callable[[Corpus], Any]] = [
     lambda corpus: corpus.add(documents(0, 30), "2020-01-01"),
     lambda corpus: corpus.add(documents(20, 30), "2020-01-02"),
@@ -46,6 +62,7 @@ CHANGES: list[Callable[[Corpus], Any]] = [
     lambda corpus: corpus.compact(),
     lambda corpus: corpus.remove("0005"),
     lambda corpus: corpus.compact(seed=5),
+    make_anew,
 ]
 
 

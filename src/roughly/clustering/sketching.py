@@ -42,6 +42,8 @@ def identity(
             continue
         try:
             status = os.stat(source.path)
+            if not os.access(source.path, os.R_OK):
+                raise PermissionError
             # A copy of standard input is made anew each time: what is in it counts.
             mark = _checksum(source.path) if source.spooled else status.st_mtime_ns
             # What was found is read with more care than what was named.

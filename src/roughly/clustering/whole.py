@@ -134,6 +134,14 @@ def cluster(
     )
 
 
+def run_parameters(
+    documents: Documents, sketcher: Sketcher, settings: Settings, text: bool
+) -> dict[str, Any]:
+    """All that decides the outcome of `cluster_documents`, as JSON has it."""
+    decided = {"text": text, "settings": settings.to_dict()}
+    return identity(documents, sketcher, settings.condition.simhasher) | decided
+
+
 def cluster_documents(
     documents: Documents,
     sketcher: Sketcher,
@@ -152,11 +160,7 @@ def cluster_documents(
     """All four phases in a directory; goes on with a run that did not finish there. It is refused
     if `document_bytes` for each document are more than half of the memory."""
     clock = Clock()
-    simhasher = settings.condition.simhasher
-    parameters = identity(documents, sketcher, simhasher) | {
-        "text": text,
-        "settings": settings.to_dict(),
-    }
+    parameters = run_parameters(documents, sketcher, settings, text)
     limit = _core.ResidentLimit(memory_bytes)
     with limit, Steps(directory, parameters, force=force, durable=durable) as steps:
         with clock("sketch") as phase:
@@ -168,7 +172,7 @@ def cluster_documents(
                 text=text,
                 threads=threads,
                 progress=progress,
-                simhasher=simhasher,
+                simhasher=settings.condition.simhasher,
             )
             phase.rows = len(segment)
         check_room(memory_bytes, len(segment), document_bytes)

@@ -19,6 +19,7 @@ from roughly.documents.file import printable
 from roughly.errors import DocumentError
 from roughly.storage.durable import make_directory, remove_leftovers, sync, writing
 from roughly.storage.lock import WriterLock, no_readers
+from roughly.storage.steps import remove_journal
 
 # Where a change keeps its journal and what it sorts.
 WORK = "work"
@@ -41,6 +42,7 @@ class Change:
             self.before = Snapshot(self.path, shared=False)
             self.after: Manifest | None = None
             self.collect()
+            remove_journal(self.path)  # of the run that made it, if that was killed at its end
             self.work = self.path / WORK
             shutil.rmtree(self.work, ignore_errors=True)
             make_directory(self.work)

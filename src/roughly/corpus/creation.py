@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roughly import _core
-from roughly.clustering import cluster_documents
+from roughly.clustering import SEGMENT, Clusters, cluster_documents
 from roughly.clustering.outcome import FOREST
 from roughly.clustering.room import CORPUS_BYTES, room_beside
 from roughly.clustering.sketching import Progress, no_progress
-from roughly.corpus.change import WORK
+from roughly.clustering.whole import run_parameters
+from roughly.corpus.change import WORK, Change
 from roughly.corpus.manifest import (
     FORESTS,
     MANIFEST,
@@ -23,13 +26,15 @@ from roughly.corpus.manifest import (
     is_corpus,
 )
 from roughly.corpus.results import RESULTS
+from roughly.corpus.snapshot import Snapshot
 from roughly.documents.file import printable
-from roughly.errors import DocumentError
+from roughly.errors import DocumentError, RoughlyError
 from roughly.pipeline import give_back_memory
 from roughly.storage.collection import Collection
-from roughly.storage.durable import finished_names, make_directory, sync
+from roughly.storage.durable import finished_names, make_directory, sync, writing
 from roughly.storage.index_writer import write_index
 from roughly.storage.lock import WriterLock
+from roughly.storage.steps import JOURNAL, begun_with, remove_journal
 from roughly.url import lookup_keys
 
 if TYPE_CHECKING:
@@ -37,8 +42,8 @@ if TYPE_CHECKING:
     from roughly.documents import Documents
     from roughly.sketcher import Sketcher
 
-# What a run keeps until its corpus is complete.
-_JOURNAL = ("steps.json", "steps")
+# Told of the clusters.
+Finish = Callable[[Clusters], None]
 
 
 def make_empty(
@@ -65,67 +70,135 @@ def make_corpus(
     threads: int,
     force: bool = False,
     progress: Progress = no_progress,
-    finish: Any = None,
+    finish: Finish = lambda found: None,
 ) -> None:
-    """Clusters documents into a new corpus, or goes on with a run that did not finish. `finish` is
-    called with the clusters before the corpus counts as complete."""
-    _refuse(directory, force)
+    """Clusters documents into a new corpus, or goes on with a run that did not finish. With `force`
+    it takes the place of another one when it is complete. `finish` is called with the clusters: of
+    a new corpus before it counts as complete."""
     leave_out(documents, directory)
+    parameters = run_parameters(documents, sketcher, settings, text)
+    if not force and _has_ended(directory, parameters):
+        with WriterLock(directory):
+            remove_journal(directory)
+        return
+    _refuse(directory, force)
+    with _core.ResidentLimit(memory_bytes):
+        run = _Run(documents, sketcher, settings, text, memory_bytes, threads, progress)
+        if force and _is_sound(directory):
+            _make_in_place_of(run, directory, finish)
+        else:
+            _make_anew(run, directory, force, finish)
+
+
+def _make_anew(run: _Run, directory: Path, force: bool, finish: Finish) -> None:
     make_directory(directory)
-    with WriterLock(directory), _core.ResidentLimit(memory_bytes):
+    with WriterLock(directory):
         if not force:
             _refuse_corpus(directory)  # One that another process has just completed.
-        if force or not (directory / _JOURNAL[0]).exists():
-            # What cannot be read at all must not cost what is there.
-            next(iter(documents), None)
+        if force or not (directory / JOURNAL[0]).exists():
+            # What cannot be read at all must not cost what is there, nor leave anything.
+            try:
+                next(iter(run.documents), None)
+            except BaseException:
+                if finished_names(directory) == {"lock"}:
+                    shutil.rmtree(directory)
+                raise
             _clear(directory)  # What is there without a journal is left of a corpus.
+        found = run.make(directory)
+        finish(found)
+        for folder in (SEGMENTS, FORESTS, "."):
+            sync(directory / folder)
+        run.manifest(found, directory / SEGMENT, directory / FOREST).write(directory)
+        sync(directory.absolute().parent)
+        remove_journal(directory)
+
+
+def _make_in_place_of(run: _Run, directory: Path, finish: Finish) -> None:
+    """As one change of the corpus that is there: until all is done it stays, whatever happens."""
+    with Change(directory) as change:
+        found = run.make(change.work)
+        segment, forest = change.new_segment(), change.new_forest()
+        with writing(directory):
+            os.replace(change.work / SEGMENT, segment)
+            os.replace(change.work / FOREST, forest)
+        change.commit(run.manifest(found, segment, forest))
+        after = Snapshot(directory, shared=False)
+        outcome = replace(after.outcome, facts=found.outcome.facts)
+        finish(replace(found, segment=after.collection, outcome=outcome))
+        after.close()
+        change.collect()
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """All that decides a corpus."""
+
+    documents: Documents
+    sketcher: Sketcher
+    settings: Settings
+    text: bool
+    memory_bytes: int
+    threads: int
+    progress: Progress
+
+    def make(self, directory: Path) -> Clusters:
+        """The segment, its index and the forest, in a directory; goes on with what is there."""
         found = cluster_documents(
-            documents,
-            sketcher,
-            settings,
+            self.documents,
+            self.sketcher,
+            self.settings,
             directory,
-            text=text,
-            memory_bytes=memory_bytes,
-            threads=threads,
+            text=self.text,
+            memory_bytes=self.memory_bytes,
+            threads=self.threads,
             document_bytes=CORPUS_BYTES,
-            progress=progress,
+            progress=self.progress,
         )
         assert isinstance(found.segment, Collection)
         (segment,) = found.segment.segments
         write_index(
             segment,
-            memory_bytes=room_beside(memory_bytes, len(segment), CORPUS_BYTES),
-            threads=threads,
-            progress=progress,
+            memory_bytes=room_beside(self.memory_bytes, len(segment), CORPUS_BYTES),
+            threads=self.threads,
+            progress=self.progress,
             canonical=lookup_keys,
         )
         segment.release()
         give_back_memory()
-        if finish is not None:
-            finish(found)
-        forest = directory / FOREST
-        for path in forest.glob("estimated-*"):
+        for path in (directory / FOREST).glob("estimated-*"):
             path.unlink()  # the exact pairs are there
-        checksum = checksum_of(segment.directory)
-        for folder in (SEGMENTS, FORESTS, "."):
-            sync(directory / folder)
-        Manifest(
-            sketcher.parameters,
-            settings,
-            text,
-            [SegmentEntry(segment.directory.name, len(segment), checksum, documents.date)],
+        return found
+
+    def manifest(self, found: Clusters, segment: Path, forest: Path) -> Manifest:
+        """Of what was made, where it is now."""
+        entry = SegmentEntry(
+            segment.name, found.segment.documents, checksum_of(segment), self.documents.date
+        )
+        return Manifest(
+            self.sketcher.parameters,
+            self.settings,
+            self.text,
+            [entry],
             forest.name,
             checksum_of(forest),
             0,
             list(found.phases),
-        ).write(directory)
-        sync(directory.absolute().parent)
-        for name in _JOURNAL:
-            journal = directory / name
-            if journal.is_dir():
-                shutil.rmtree(journal)
-            else:
-                journal.unlink(missing_ok=True)
+        )
+
+
+def _has_ended(directory: Path, parameters: dict[str, Any]) -> bool:
+    """Whether it is the corpus of this very run, which was stopped before it had tidied up. Nobody
+    has changed it: changes begin with that."""
+    return is_corpus(directory) and begun_with(directory, parameters)
+
+
+def _is_sound(directory: Path) -> bool:
+    """Whether there is a corpus that can be kept until another one takes its place."""
+    try:
+        Snapshot(directory, shared=False).close()
+    except RoughlyError:
+        return False
+    return True
 
 
 def leave_out(documents: Documents, directory: Path) -> None:
@@ -162,15 +235,15 @@ def _is_ours(directory: Path) -> bool:
         return False
     names = finished_names(directory)
     # Anybody may have a directory called "segments": it is not for us to clear.
-    known = {*_JOURNAL, *RESULTS, "lock", WORK, SEGMENTS, FORESTS}
+    known = {*JOURNAL, *RESULTS, "lock", WORK, SEGMENTS, FORESTS}
     left = "lock" in names and names <= known
-    return not names or left or bool(names & {MANIFEST, _JOURNAL[0]})
+    return not names or left or bool(names & {MANIFEST, JOURNAL[0]})
 
 
 def _clear(directory: Path) -> None:
     # The manifest first: what is left after a kill is no corpus. The journal last, and its head at
     # the very end: without it what is left is cleared again.
-    for name in (MANIFEST, *reversed(RESULTS), WORK, SEGMENTS, FORESTS, *reversed(_JOURNAL)):
+    for name in (MANIFEST, *reversed(RESULTS), WORK, SEGMENTS, FORESTS, *reversed(JOURNAL)):
         path = directory / name
         if path.is_dir():
             shutil.rmtree(path)

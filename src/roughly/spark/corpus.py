@@ -24,7 +24,8 @@ from roughly.clustering.frozen import FrozenJoin
 from roughly.clustering.join import Budget, Hubs
 from roughly.clustering.outcome import FOREST, write_hubs, write_pairs
 from roughly.clustering.sketches import PairTable, Rows, Sketches
-from roughly.clustering.sketching import identity, write_segment
+from roughly.clustering.sketching import write_segment
+from roughly.clustering.whole import run_parameters
 from roughly.condition import NO_CONDITION
 from roughly.corpus import Corpus, create_corpus
 from roughly.documents import open_documents
@@ -85,7 +86,7 @@ def write_corpus(
     make_directory(directory)
     if any(directory.iterdir()):
         raise ParameterError(f"{directory}: will not write: it is not empty", hint="name another")
-    run = identity(opened, sketcher) | {"text": text, "settings": settings.to_dict()}
+    run = run_parameters(opened, sketcher, settings, text)
     with WriterLock(directory), Steps(directory, run) as steps:
         segment = write_segment(
             opened,

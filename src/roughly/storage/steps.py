@@ -36,6 +36,8 @@ FORMAT = 1
 _RUN = "steps.json"  # the parameters of the run
 _FOLDER = "steps"  # a record a step
 
+JOURNAL = (_RUN, _FOLDER)
+
 # Of a value in a message: the inputs of a run may be very many.
 _SHOWN = 300
 
@@ -231,6 +233,24 @@ class Steps:
         if path.is_relative_to(self.directory):
             return str(path.relative_to(self.directory))
         return str(path.absolute())
+
+
+def begun_with(directory: Path, parameters: Mapping[str, Any]) -> bool:
+    """Whether there is the journal of a run with just these parameters."""
+    try:
+        earlier = _read(directory / _RUN)
+    except (RoughlyError, OSError):
+        return False
+    wanted = {"format": FORMAT, "parameters": json.loads(json.dumps(dict(parameters)))}
+    return earlier == wanted
+
+
+def remove_journal(directory: Path) -> None:
+    """Of a run that has ended; its head last, as long as it is there it can be asked for."""
+    with writing(directory):
+        if (directory / _FOLDER).is_dir():
+            shutil.rmtree(directory / _FOLDER)
+        (directory / _RUN).unlink(missing_ok=True)
 
 
 def _short(value: object) -> str:
