@@ -108,6 +108,9 @@ def lines(record: dict[str, object]) -> list[str]:
 
 
 def file_name(record: dict[str, object]) -> str:
-    """DATE-MACHINE, for the files of a recorded run."""
+    """DATE-MACHINE, for the files of a recorded run. Processors of several generations may have one
+    name: their family and model tell them apart."""
     name = re.sub(r"[^a-z0-9]+", "-", str(record["cpu"]).lower()).strip("-") or "unknown"
-    return f"{str(record['date'])[:10]}-{name}-{record['cores']}-cores"
+    family, _, model = str(record["cpu_family_model"]).partition("/")
+    kind = f"-f{family}m{model}" if family and model else ""
+    return f"{str(record['date'])[:10]}-{name}{kind}-{record['cores']}-cores"

@@ -15,7 +15,7 @@ import pytest
 
 import roughly
 from bench import __main__ as command
-from bench import html, memory, peer, simhash, sketch, stage, startup
+from bench import html, machine, memory, peer, simhash, sketch, stage, startup
 from bench.alphabet import ALPHABETS
 from bench.corpus import Corpus, describe, read_documents
 from bench.measure import TINY, Scale, Task, Timing, measure, simd
@@ -98,6 +98,18 @@ def test_everything_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     (recorded,) = tmp_path.glob("*-cores.json")
     assert json.loads(recorded.read_text("utf-8")) == found
     assert recorded.with_suffix(".txt").read_text("utf-8") == printed
+
+
+def test_records_of_two_machines_have_two_names() -> None:
+    record = {"date": "2026-11-19T22:45:51Z", "cpu": "AMD EPYC", "cores": 2}
+    names = [
+        machine.file_name(record | {"cpu_family_model": known}) for known in ("26/2", "25/17", "/")
+    ]
+    assert names == [
+        "2026-11-19-amd-epyc-f26m2-2-cores",
+        "2026-11-19-amd-epyc-f25m17-2-cores",
+        "2026-11-19-amd-epyc-2-cores",
+    ]
 
 
 def test_runs_without_peers(monkeypatch: pytest.MonkeyPatch) -> None:
