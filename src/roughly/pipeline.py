@@ -94,8 +94,13 @@ def share(items: Iterable[Item], work: Callable[[Item], None], workers: int) -> 
     for thread in threads:
         thread.start()
     take()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.join()
+    except BaseException as error:  # an interruption: what they work with may soon be gone
+        errors.append(error)
+        for thread in threads:
+            thread.join()
     if errors:
         raise errors[0]
 

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
     from roughly.corpus import Corpus
     from roughly.deduplication import Deduplicated
-    from roughly.deduplication.output import Output, Written
+    from roughly.deduplication.output import Written
+    from roughly.deduplication.output_plan import Output
     from roughly.deduplication.rule import Rule
     from roughly.documents import Documents
     from roughly.documents.skipped import Skipped
@@ -168,7 +169,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         leave_pandas_out()
         from roughly.clustering.workplace import disk_bytes
-        from roughly.deduplication import output as outputs
+        from roughly.deduplication import output_plan
         from roughly.deduplication.against import leave_out
         from roughly.deduplication.run import deduplicate, what_decides
         from roughly.parameters import memory_or_half, threads_or_all
@@ -180,11 +181,15 @@ def run(arguments: argparse.Namespace) -> int:
     root = arguments.inputs[0] if len(arguments.inputs) == 1 else None
     if against is not None:
         leave_out(documents, against)
-    outputs.leave_out(documents, arguments.output)
+    output_plan.leave_out(documents, arguments.output)
     corpus_path = None if against is None else against.path
     piped = any(map(_is_pipe, arguments.inputs))
-    decided = "" if piped else json.dumps(what_decides(documents, rule, sketcher, against, root))
-    output = outputs.plan_output(
+
+    def what_now() -> str:
+        return json.dumps(what_decides(documents, rule, sketcher, against, root))
+
+    decided = "" if piped else what_now()
+    output = output_plan.plan_output(
         documents, arguments.output, arguments.force, root, corpus_path, decided
     )
     temporary, directory = _workplace(piped, output)
@@ -213,19 +218,20 @@ def run(arguments: argparse.Namespace) -> int:
                 used_bytes = disk_bytes(directory)
         except MismatchError:
             raise  # what is there belongs to another run
-        except KeyboardInterrupt as end:
-            if temporary is None:
-                end.add_note(f"the same command goes on from {printable(str(directory))}")
-            raise
-        except RoughlyError as error:
+        except (KeyboardInterrupt, RoughlyError) as error:
+            if temporary is not None:
+                raise
             # What has been sketched is worth keeping: with more room or memory the run goes on.
-            if temporary is None and any((directory / "steps").glob("part-*")):
-                kept = f"then the same command goes on from {printable(str(directory))}"
-                hint = kept if error.hint is None else f"{error.hint}; {kept}"
-                raise type(error)(error.message, hint) from error
-            if temporary is None:
+            begun = any((directory / "steps").glob("part-*"))
+            if not begun or arguments.force or decided != what_now():
                 _remove_run(directory)
-            raise
+                raise
+            kept = f"the same command goes on from {printable(str(directory))}"
+            if isinstance(error, KeyboardInterrupt):
+                error.add_note(kept)
+                raise
+            hint = f"then {kept}" if error.hint is None else f"{error.hint}; then {kept}"
+            raise type(error)(error.message, hint) from error
         try:
             if arguments.explain:
                 _explain(result, arguments.explain, sketcher)
@@ -277,13 +283,31 @@ def _refuse_other(directory: Path) -> None:
 
 
 def _remove_run(directory: Path) -> None:
-    """All at once: it is there, or has ended."""
+    """All at once: it is there, or has ended. Of a link, what is in the directory behind it."""
     from roughly.storage.durable import temporary
 
+    if directory.is_symlink():
+        for name in ("segment", "steps", "steps.json"):
+            _remove_all(directory / name)
+        for path in directory.iterdir():
+            _remove_all(path)
+        return
     ended = temporary(directory)
     with contextlib.suppress(OSError):
         directory.rename(ended)
-    shutil.rmtree(ended, ignore_errors=True)
+    _remove_all(ended)
+
+
+def _remove_all(path: Path) -> None:
+    """Whatever is there, also if that is interrupted."""
+    try:
+        shutil.rmtree(path, ignore_errors=True)
+        path.unlink(missing_ok=True)
+    except KeyboardInterrupt:
+        _remove_all(path)
+        raise
+    except OSError:
+        pass  # it has nothing that anybody waits for
 
 
 def _corpus(arguments: argparse.Namespace) -> Corpus:
@@ -343,6 +367,7 @@ def _tell(
         "bytes": result.text_bytes,
         "removed_bytes": result.removed_bytes,
         "skipped": dict(result.skipped.reasons),
+        "unread": [str(unread) for unread in result.skipped.first],
         "repeated_ids": result.skipped.repeated_ids,
         "seconds": round(seconds, 3),
         "disk_bytes": used_bytes,
@@ -361,8 +386,6 @@ def _tell(
         return
     say_fields(documents)
     say_skipped(result.skipped, _fate(result.skipped, written))
-    if written.absent and not result.skipped.count:
-        say(f"{counted(written.absent, 'file')} cannot be opened any more; the output is without")
     if result.keep == "newest" and not result.has_dates:
         say("no document has a date: of those alike the first was kept, not the newest")
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in result.counts.items() if n)
@@ -387,14 +410,16 @@ def _tell(
 
 def _fate(skipped: Skipped, written: Written) -> str:
     """What becomes of what could not be read."""
-    from roughly.documents.skipped import DAMAGED
+    from roughly.documents.skipped import DAMAGED, NOT_OPENED
 
     lost = []
+    if NOT_OPENED in skipped.reasons:
+        lost.append("what cannot be opened")
     if written.anew and any(reason in DAMAGED for reason in skipped.reasons):
         lost.append("damaged parts of what was written anew")
-    if written.absent:
-        lost.append(f"{counted(written.absent, 'file')} that cannot be opened")
-    return f"; it stays in the output{', except ' if lost else ''}{' and '.join(lost)}"
+    if lost:
+        return f"; the output is without {' and '.join(lost)}"
+    return f"; {'it stays' if skipped.count == 1 else 'they stay'} in the output"
 
 
 def _megabytes(size: Any) -> str:

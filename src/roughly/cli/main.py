@@ -11,6 +11,7 @@ import argparse
 import atexit
 import gc
 import os
+import signal
 import sys
 from collections import deque
 from collections.abc import Sequence
@@ -127,7 +128,15 @@ def make_parser(command: str | None = None) -> argparse.ArgumentParser:
 def run() -> int:
     """`main` as all that a process does."""
     atexit.register(_leave_memory)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
     return main()
+
+
+def _interrupt(*_: object) -> None:
+    """Once: whoever is impatient must not stop the tidying up."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -127,6 +127,8 @@ def say_skipped(skipped: Skipped, aside: str = "") -> None:
         say(f"{skipped}{aside}")
         for unread in skipped.first[:_NAMES]:
             say(str(unread))
+        if skipped.count > _NAMES:
+            say(f"and {skipped.count - _NAMES:,} more")
     if skipped.repeated_ids:
         were = "was" if skipped.repeated_ids == 1 else "were"
         say(f"{counted(skipped.repeated_ids, 'repeated id')} {were} numbered, as id#2")

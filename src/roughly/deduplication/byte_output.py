@@ -10,20 +10,22 @@ write to a file at a time, and the others read meanwhile.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import queue
 import re
-import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from io import FileIO
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from roughly import _core
 from roughly.deduplication.record_member import Compressor, RecordMembers
 from roughly.documents.file import reason
 from roughly.documents.selection import changed
+from roughly.errors import DocumentError
 from roughly.pipeline import read_ahead, share
 
 if TYPE_CHECKING:
@@ -89,9 +91,10 @@ def copy_kept(
         except _CannotReadOn:
             file.truncate(0)  # what is before that place is copied in order
     if as_it_is:
-        with open(source.path, "rb", buffering=0) as whole:
+        with _opened(source) as whole:
             file.flush()
-            shutil.copyfileobj(whole, file, _BLOCK_BYTES)
+            while block := _read_on(source, whole):
+                file.write(block)
         advance(source.size_bytes)
         return True
     sink = _sink(source, file, compression, threads)
@@ -116,6 +119,26 @@ def copy_kept(
     return False
 
 
+@contextlib.contextmanager
+def _reading(source: Source) -> Iterator[None]:
+    """What the system says inside is no fault of the output."""
+    try:
+        yield
+    except OSError as error:
+        raise DocumentError(f"{source.name}: cannot read it again: {reason(error)}") from error
+
+
+def _opened(source: Source) -> FileIO:
+    assert source.path is not None
+    with _reading(source):
+        return open(source.path, "rb", buffering=0)
+
+
+def _read_on(source: Source, file: FileIO) -> bytes:
+    with _reading(source):
+        return file.read(_BLOCK_BYTES) or b""
+
+
 class _CannotReadOn(Exception):
     """The system does not give some of a source's bytes."""
 
@@ -125,7 +148,7 @@ def _copy_plain(source: Source, removed: RemovedRanges, file: IO[bytes], advance
     assert source.path is not None
     buffers: queue.SimpleQueue[memoryview] = queue.SimpleQueue()
     telling = threading.Lock()
-    with open(source.path, "rb", buffering=0) as whole:
+    with _opened(source) as whole:
         size = os.fstat(whole.fileno()).st_size
         if not size:
             raise _CannotReadOn  # or one of those files of the system that have no size
@@ -242,7 +265,7 @@ def _blocks(source: Source) -> Iterator[tuple[int, bytes | None, int]]:
     some were lost."""
     # The member that damage ends may hold anything: readers of web archives do not believe it.
     doubted = source.format in ("warc", "arc")
-    with source.open() as stream:
+    with _reading(source), source.open() as stream:
         while True:
             held: list[tuple[int, bytes]] = []
             while True:

@@ -67,11 +67,12 @@ def writing_part(part: Path, target: Path, folder: bool) -> Iterator[None]:
     name the target."""
     with writing(target):
         part.parent.mkdir(parents=True, exist_ok=True)
-        if part.exists() and part.is_dir() != folder:
-            _remove(part)  # of a run that was killed
+        if os.path.lexists(part) and (part.is_symlink() or part.is_dir() != folder):
+            _remove(part)  # of a run that was killed, or nobody's
         if folder:
             part.mkdir(exist_ok=True)
-        descriptor = os.open(part, os.O_RDONLY if folder else os.O_RDWR | os.O_CREAT, 0o666)
+        kind = os.O_RDONLY if folder else os.O_RDWR | os.O_CREAT
+        descriptor = os.open(part, kind | os.O_NOFOLLOW, 0o666)
     try:
         _lock(descriptor, part, target)
         try:

@@ -34,12 +34,14 @@ from roughly.verification.column import Columns
 
 if TYPE_CHECKING:
     from roughly.corpus import Corpus
-    from roughly.deduplication.output import Output, Written
+    from roughly.deduplication.output import Written
+    from roughly.deduplication.output_plan import Output
     from roughly.deduplication.rule import Rule
     from roughly.documents import Documents
     from roughly.documents.field import Fields
     from roughly.documents.skipped import Skipped
     from roughly.documents.source import Source
+    from roughly.documents.state import States
     from roughly.storage.segment import Segment
     from roughly.verification.column import Rows
     from roughly.verification.contents import Texts
@@ -51,6 +53,7 @@ class Deduplicated:
     def __init__(
         self,
         documents: Documents,
+        states: States,
         segment: Segment,
         rule: Rule,
         decision: Decision,
@@ -62,6 +65,7 @@ class Deduplicated:
         self.skipped = skipped
         """What could not be read, by reason."""
         self._documents = documents
+        self._states = states
         self._segment = segment
         self._columns = Columns(segment)
         self._rule = rule
@@ -212,7 +216,7 @@ class Deduplicated:
     def write(self, out: str | os.PathLike[str], *, force: bool = False) -> None:
         """Writes the input without the documents that go, in its own format, and beside it
         `OUT.removals.jsonl`. For several files, a directory or a pattern `out` is a directory."""
-        from roughly.deduplication.output import plan_output
+        from roughly.deduplication.output_plan import plan_output
 
         corpus = None if self._against is None else self._against.path
         self.write_to(plan_output(self._documents, os.fspath(out), force, self._root, corpus))
@@ -227,6 +231,7 @@ class Deduplicated:
         give_back_memory()  # what the decisions took
         return write_output(
             self._documents,
+            self._states,
             self._decision,
             self._columns,
             self._lines(),

@@ -22,6 +22,7 @@ from roughly.condition import NO_CONDITION
 from roughly.deduplication.decision import decide
 from roughly.deduplication.pool import Pool
 from roughly.deduplication.result import Deduplicated
+from roughly.documents.state import States
 from roughly.pipeline import give_back_memory
 from roughly.storage.scratch import Scratch
 from roughly.storage.steps import Steps
@@ -55,6 +56,7 @@ def deduplicate(
     the rest is found while the result is written, or when it is asked for."""
     # A machine that stops may leave files that look whole: their checksums tell, and a run that is
     # killed loses nothing. To wait for the disk would take longer than to begin anew.
+    states = States(documents.sources)
     own = _sketched_from(documents, rule, sketcher)
     with Steps(directory, own, force=force, durable=False) as steps:
         segment = write_segment(
@@ -84,7 +86,7 @@ def deduplicate(
     pool.release()
     give_back_memory()
     skipped = read_skipped(segment.skipped)
-    return Deduplicated(documents, segment, rule, decision, skipped, root, owner, against)
+    return Deduplicated(documents, states, segment, rule, decision, skipped, root, owner, against)
 
 
 def what_decides(

@@ -39,6 +39,8 @@ class WriterLock:
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError as error:
                     raise self._busy(descriptor) from error
+                if not _is_there(descriptor, path):  # who had it has ended, and removed it
+                    raise self._busy(descriptor)
                 os.ftruncate(descriptor, 0)
                 os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         except BaseException:
@@ -81,6 +83,13 @@ class ReaderLock:
     def close(self) -> None:
         """Lets go; a second time does nothing."""
         self._close()
+
+
+def _is_there(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
 
 
 def _nothing() -> None:
