@@ -161,6 +161,28 @@ def test_a_file_outside_is_read_under_the_name_of_its_link(tmp_path: Path) -> No
     assert not documents.skipped.ignored
 
 
+@pytest.mark.parametrize(
+    ("links", "wanted", "ignored"),
+    [
+        ({"a": "x.txt", "b": "."}, ["a", "b/x/x.txt", "b/y.txt"], "read under the name of a link"),
+        ({"a": ".", "b": "x.txt"}, ["a/x/x.txt", "a/x.txt", "a/y.txt"], ALIAS),
+        ({"a/a": "x.txt", "b/b": "."}, ["a/a", "b/b/x/x.txt", "b/b/y.txt"], None),
+    ],
+)
+def test_a_file_and_its_directory_outside_are_read_once(
+    links: dict[str, str], wanted: list[str], ignored: str | None, tmp_path: Path
+) -> None:
+    # Another file of that name is another file.
+    tree(tmp_path / "else", "x.txt", "y.txt", "x/x.txt")
+    for link, target in links.items():
+        (tmp_path / "in" / link).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / link).symlink_to(tmp_path / "else" / target)
+    documents = open_documents(tmp_path / "in")
+    found = [Path(row["id"]).relative_to(tmp_path / "in").as_posix() for row in rows(documents)]
+    assert found == wanted
+    assert ignored is None or documents.skipped.ignored == {ignored: 1}
+
+
 def test_links_that_lead_nowhere(tmp_path: Path) -> None:
     tree(tmp_path, "a.txt")
     (tmp_path / "round").symlink_to("round")

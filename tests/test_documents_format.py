@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 import roughly
 from roughly.documents import open_documents
 from roughly.documents.delimited import _record_ends, _scanned_ends
+from roughly.documents.stream import Stream
 from roughly.errors import DocumentError
 from tests.reading import read, records, rows
 
@@ -267,6 +268,78 @@ def test_a_quote_that_is_never_closed_costs_what_is_behind_it(
         ]
         with pytest.raises(DocumentError, match=rf"row {row}: cannot read: {UNCLOSED}"):
             list(open_documents(path, strict=True, batch_bytes=size))
+
+
+@pytest.mark.parametrize("size", [1, 20, 60])
+@pytest.mark.parametrize("end", ["", ".gz"])
+def test_a_quote_that_takes_more_than_a_row_may_have(
+    size: int, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # So that pieces of gzip are no larger than the limit either.
+    monkeypatch.setattr("roughly.documents.stream._OUTPUT_BYTES", 16)
+    monkeypatch.setattr("roughly.documents.block.RECORD_BYTES", 50)
+    before = b"id,text\na,one\nb,two\n"
+    path = tmp_path / f"a.csv{end}"
+    found, documents = read(path, packed(end, before + b'c,"' + b"open\n" * 99), batch_bytes=size)
+    assert [row["id"] for row in found] == ["a", "b"]
+    assert [str(unread) for unread in documents.skipped.first] == [
+        f"{path}, row 3: {UNCLOSED}: a record of more than 50 bytes"
+    ]
+    with pytest.raises(DocumentError, match=rf"row 3: cannot read: {UNCLOSED}"):
+        list(open_documents(path, strict=True, batch_bytes=size))
+    # Where no quote is open the row alone is too long.
+    found, documents = read(path, packed(end, before + b"c," + b"open " * 99), batch_bytes=size)
+    assert [row["id"] for row in found] == ["a", "b"]
+    assert [str(unread) for unread in documents.skipped.first] == [
+        f"{path}: cannot be read: a record of more than 50 bytes"
+    ]
+
+
+def test_a_row_may_have_as_much_as_is_said_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("roughly.documents.block.RECORD_BYTES", 1000)
+    path = tmp_path / "a.csv"
+    for more in (0, 1):
+        row = b"a," + b"x" * (998 + more) + b"\n"  # the line end is not counted
+        path.write_bytes(b"id,text\nb,two\n" + row + b"c,three\n" * 999)
+        documents = open_documents(path, batch_bytes=300)  # which twice over is not the limit
+        assert len(rows(documents)) == (1 if more else 1001)
+        assert documents.skipped.count == more
+
+
+def test_a_first_row_of_more_than_a_row_may_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("roughly.documents.block.RECORD_BYTES", 100_000)
+    asked: list[int] = []
+    read = Stream.read
+    monkeypatch.setattr(Stream, "read", lambda self, n: asked.append(n) or read(self, n))
+    for quote, said in ((b'"', f"the first row has a {UNCLOSED}"), (b"", "a first row of more")):
+        (tmp_path / "a.csv").write_bytes(b"id," + quote + b"text," * 99_999)
+        with pytest.raises(DocumentError, match=rf"a\.csv: cannot read: {said}"):
+            list(open_documents(tmp_path / "a.csv"))
+        assert sum(asked) == 100_001
+        asked.clear()
+
+
+@pytest.mark.parametrize("before", ["\n", "\r\n", "\r", "\n\n\r\n", "\ufeff\n", "\n" * 70_000])
+@pytest.mark.parametrize("head", ["id,text\n", '"id","text"\n'])
+def test_empty_lines_before_the_first_row(before: str, head: str, tmp_path: Path) -> None:
+    data = f'{before}{head}\na,one\n\nb,"two\nlines"\n'.encode()
+    for name, size in (("a.csv", 1), ("a.csv", 1 << 20), ("a.csv.gz", 9)):
+        found, documents = read(tmp_path / name, packed(name, data), batch_bytes=size)
+        assert [(row["id"], row["content"]) for row in found] == [
+            ("a", b"one"),
+            ("b", b"two\nlines"),
+        ]
+        assert not documents.skipped
+        assert records(documents, found) == [b"a,one\n", b'b,"two\nlines"\n']
+    if len(before) < 9:
+        found, documents = read(tmp_path / "b", data)
+        assert documents.sources[0].format == "csv" and len(found) == 2
+    found, _ = read(tmp_path / "c.csv", before.encode())
+    assert found == []
 
 
 def test_a_quote_in_the_first_row_that_is_never_closed(tmp_path: Path) -> None:
@@ -532,7 +605,12 @@ def zipped() -> bytes:
 
 @pytest.mark.parametrize(
     ("packed", "name"),
-    [(bz2.compress(b"one"), "bzip2"), (lzma.compress(b"one"), "xz"), (zipped(), "zip")],
+    [
+        (bz2.compress(b"one"), "bzip2"),
+        (bz2.compress(b""), "bzip2"),
+        (lzma.compress(b"one"), "xz"),
+        (zipped(), "zip"),
+    ],
 )
 def test_compressions_that_are_not_read(packed: bytes, name: str, tmp_path: Path) -> None:
     """The bytes are no text, and one document of them would be found like no other."""
@@ -545,3 +623,20 @@ def test_compressions_that_are_not_read(packed: bytes, name: str, tmp_path: Path
     # In a directory it is one of the files that are no text.
     documents = open_documents(tmp_path)
     assert list(documents) == [] and documents.skipped.ignored == {"not text": 1}
+
+
+@pytest.mark.parametrize("prose", ["BZhou is a city", "BZh", "BZh1, of several", "PK is a name"])
+def test_prose_that_begins_like_a_compression(prose: str, tmp_path: Path) -> None:
+    found, _ = read(tmp_path / "notes", prose.encode())
+    assert [row["content"].decode() for row in found] == [prose]
+
+
+def test_a_file_without_lines_is_not_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("roughly.documents.block.RECORD_BYTES", 1 << 17)
+    (tmp_path / "a.jsonl").write_text('{"text": "' + "word " * 100_000)
+    with pytest.raises(DocumentError, match=r"cannot read: a first line of more than 131"):
+        list(open_documents(tmp_path / "a.jsonl"))
+    (tmp_path / "a.jsonl").write_text('{"text": "' + "word " * 20_000 + '"}')
+    assert len(list(open_documents(tmp_path / "a.jsonl"))) == 1

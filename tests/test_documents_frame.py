@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
 import pytest
 
 from roughly.documents import open_documents
@@ -55,6 +57,16 @@ class Dataset:
     def iter(self, batch_size: int) -> Iterator[pa.Table]:
         for start in range(0, len(self.table), 3):
             yield self.table.slice(start, 3)
+
+
+class Again:
+    """Parts that can be iterated over again and again, but are no list."""
+
+    def __init__(self, parts: list[Any]) -> None:
+        self.parts = parts
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.parts)
 
 
 class Batches:
@@ -120,8 +132,11 @@ def test_tables_that_do_not_go_together() -> None:
     # What comes once is copied with the types of the first.
     documents = open_documents(iter([one, null, number]))
     assert [row["id"] for row in rows(documents)] == ["a", "3"]
-    with pytest.raises(ParameterError, match=r"item 2 has columns.*: 'text' is list<.*, wanted st"):
+    with pytest.raises(
+        ParameterError, match=r"item 2 has columns.*: 'text' is list<.*, wanted st"
+    ) as error:
         open_documents(iter([one, pa.table({"id": ["a"], "text": [["a"]]})]))
+    assert error.value.hint == "cast them to one schema"  # a list of them would not go together
     with pytest.raises(ParameterError, match="no column 'text' for the text in item 2: its col"):
         open_documents(iter([one, without]))
     for mixed in ([one, "text"], iter([one, "text"])):
@@ -170,6 +185,17 @@ def test_an_open_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"an open file \(StringIO\)") as error:
         open_documents(io.StringIO("one text"))
     assert error.value.hint == "pass its path, or a list of texts: of one text, [file.read()]"
+    # What reads a file in parts is none.
+    frame = pd.DataFrame({"text": [f"row {n}" for n in range(5)], "date": [None] * 4 + ["2026"]})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_json(path, orient="records", lines=True)
+    for parts in (
+        pd.read_csv(tmp_path / "a.csv", chunksize=2, dtype={"date": str}),
+        pd.read_csv(tmp_path / "a.csv", chunksize=2),
+        pd.read_csv(tmp_path / "a.csv", iterator=True),
+        pd.read_json(path, lines=True, chunksize=2, dtype=False),
+    ):
+        assert texts(open_documents(parts)) == [f"row {n}" for n in range(5)]
     # A column may have that name.
     assert texts(open_documents(pd.DataFrame({"text": ["a"], "read": ["b"]}))) == ["a"]
 
@@ -213,6 +239,95 @@ def test_a_column_of_nulls_is_the_text_by_its_name() -> None:
         assert documents.skipped.reasons == {"no text": 1}
     # But text in another column is more.
     assert texts(open_documents(pa.table({"content": pa.nulls(1), "body": ["a"]}))) == ["a"]
+
+
+URL_ALONE = {"url": ["http://x"], "text": [None]}
+NAN = {"url": ["http://x"], "text": [float("nan")]}
+WITHOUT_TEXT = {
+    "table": lambda: pa.table({"url": ["http://x"], "text": pa.nulls(1)}),
+    "table, numbers": lambda: pa.Table.from_pandas(pd.DataFrame(NAN)),
+    "reader": lambda: pa.table({"url": ["http://x"], "text": pa.nulls(1)}).to_reader(),
+    "tables": lambda: [pa.table(URL_ALONE), pa.table({"url": [None], "text": [None]})],
+    "tables once": lambda: iter([pa.table(URL_ALONE)]),
+    "dataset": lambda: Dataset(pa.table(URL_ALONE)),
+    "pandas": lambda: pd.DataFrame(URL_ALONE),
+    "pandas, numbers": lambda: pd.DataFrame(NAN),
+    "pandas once": lambda: iter([pd.DataFrame(NAN)]),
+    "polars": lambda: pl.DataFrame(URL_ALONE),
+    "dicts": lambda: [{"url": "http://x", "text": None}],
+    "dicts once": lambda: iter([{"url": "http://x", "text": None}]),
+}
+
+
+@pytest.mark.parametrize("form", WITHOUT_TEXT)
+def test_an_id_is_not_the_text_because_there_is_none(form: str) -> None:
+    documents = open_documents(WITHOUT_TEXT[form]())
+    assert rows(documents) == []
+    assert set(documents.skipped.reasons) == {"no text"}
+
+
+def test_an_id_in_a_file_is_not_the_text_because_there_is_none(tmp_path: Path) -> None:
+    table = pa.table({"id": ["1"], "text": pa.nulls(1)})
+    pq.write_table(table, tmp_path / "a.parquet")
+    pyarrow.feather.write_feather(table, tmp_path / "a.feather")
+    (tmp_path / "a.jsonl").write_text('{"id": "1", "text": null}\n')
+    for name in ("a.parquet", "a.feather", "a.jsonl"):
+        documents = open_documents(tmp_path / name)
+        assert rows(documents) == []
+        assert documents.skipped.reasons == {"no text": 1}
+    # The only text there is counts where nothing else is named like one.
+    assert texts(open_documents([{"essay": "one", "n": None}])) == ["one"]
+
+
+def test_the_first_frame_has_no_text_yet() -> None:
+    second = pd.DataFrame({"url": ["u2"], "text": ["two"]})
+    for nothing in (None, float("nan")):
+        first = pd.DataFrame({"url": ["u1"], "text": [nothing]})
+        for source in ([first, second], iter([first, second]), Again([first, second])):
+            documents = open_documents(source)
+            assert [(row["id"], row["content"]) for row in rows(documents)] == [("u2", b"two")]
+            assert documents.skipped.reasons == {"no text": 1}
+
+
+FULL = {"text": ["one", "two"], "n": [1, 2], "date": ["2026", "2025"]}
+NOTHING = {
+    "no rows": pd.DataFrame({"text": [], "n": [], "date": []}),
+    "no columns": pd.DataFrame(),
+    "no rows, other columns": pa.table({"body": pa.array([], pa.list_(pa.string()))}),
+    "nulls": pa.table(dict.fromkeys(FULL, pa.nulls(1))),
+    "numbers": pd.DataFrame({name: [float("nan")] for name in FULL}),
+    "numbers that may be null": pa.table(dict.fromkeys(FULL, pa.nulls(1, pa.int64()))),
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_tables_without_values_decide_no_types(name: str) -> None:
+    nothing, full = NOTHING[name], pa.table(FULL)
+    for parts in ([nothing, full], [nothing, nothing, full, nothing], [full, nothing]):
+        for source in (parts, iter(parts), Again(parts)):
+            documents = open_documents(source, category_field="n")
+            assert [(row["content"], row["date"], row["category"]) for row in rows(documents)] == [
+                (b"one", "2026", "1"),
+                (b"two", "2025", "2"),
+            ]
+            assert set(documents.skipped.reasons) <= {"no text"}
+    if "rows" in name:
+        for source in ([nothing] * 2, iter([nothing] * 2)):
+            assert rows(open_documents(source)) == []
+
+
+def test_a_column_that_is_null_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roughly.documents.frame._SAMPLE_BYTES", 0)
+    first = pa.table({"text": ["one"], "date": pa.nulls(1), "id": pa.nulls(1)})
+    others = [("2026-11-15", "b"), (date(2026, 11, 15), 7), (datetime(2026, 11, 15, 8), b"c")]
+    parts = [pa.table({"text": ["x"], "date": [day], "id": [id]}) for day, id in others]
+    documents = open_documents(iter([first, *parts]))
+    assert [(row["id"], row["date"]) for row in rows(documents)] == [
+        ("documents#1", None),
+        ("b", "2026-11-15"),
+        ("7", "2026-11-15"),
+        ("c", "2026-11-15T08:00:00"),
+    ]
 
 
 def test_texts_pairs_and_mixtures() -> None:

@@ -7,9 +7,17 @@ from dataclasses import dataclass
 
 from roughly.documents.reading import Reading
 from roughly.documents.source import Source
+from roughly.documents.stream import Stream
 
 # A record without an end is no record: a quote that nobody closed, a file that has no lines.
 RECORD_BYTES = 1 << 30
+
+
+class LongRecord(OSError):
+    """A record that is longer than any is read."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} of more than {RECORD_BYTES:,} bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +42,7 @@ def blocks(
             at = stream.offset
             data = stream.read(reading.batch_bytes)
             while not (end := cut(data, stream.ended)) and not stream.ended:
-                if len(data) > RECORD_BYTES:
-                    raise OSError(f"a record of more than {RECORD_BYTES:,} bytes")
-                # Twice as much, so that joining stays linear.
-                data += stream.read(len(data))
+                data = longer(data, stream, "a record")
             last = stream.ended
             if not last:
                 stream.unread(data[end:])
@@ -49,3 +54,12 @@ def blocks(
             if last and not (resume and stream.resume()):
                 break
     reading.stream = None
+
+
+def longer(data: bytes, stream: Stream, what: str) -> bytes:
+    """The beginning of a record with more of it, or all that there is; LongRecord if it has more
+    than a record may have."""
+    if len(data) > RECORD_BYTES:
+        raise LongRecord(what)
+    # Twice as much, so that joining stays linear.
+    return data + stream.read(min(len(data), RECORD_BYTES + 1 - len(data)))

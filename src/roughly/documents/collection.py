@@ -99,7 +99,7 @@ class Documents:
     def options(self) -> dict[str, Any]:
         """What a pass depends on besides its sources, as plain values."""
         found = {"fields": self._wanted.named(), "content_type": self._content_type}
-        more = {"date": self.date, "base": self._base}
+        more = {"date": self.date, "base": self._base, "strict": self._strict or None}
         return found | {name: value for name, value in more.items() if value is not None}
 
     @property

@@ -2,9 +2,10 @@
 
 Where records end is found here, because `begin` and `end` are wanted; what their fields hold is
 pyarrow's work, whose rules are followed: a quote opens a field only as its first character, and is
-doubled inside one. Rows with too few or too many fields are skipped; empty lines are no rows. A
-quote that is never closed makes one row of the rest of the file, and that is skipped. In a file
-whose compression is damaged nothing after the damage can be trusted to begin a row.
+doubled inside one. Rows with too few or too many fields are skipped; empty lines are no rows, not
+even before the names. A quote that is never closed makes one row of the rest of the file, and that
+is skipped. In a file whose compression is damaged nothing after the damage can be trusted to begin
+a row.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from roughly.documents.batch import Piece
-from roughly.documents.block import RECORD_BYTES, Block, blocks
+from roughly.documents.block import Block, LongRecord, blocks, longer
 from roughly.documents.field import Fields, MissingField, Wanted, choose, option
 from roughly.documents.reading import Reading
 from roughly.documents.skipped import DAMAGED_COMPRESSION
@@ -63,12 +64,13 @@ class _Header(NamedTuple):
 def _header(source: Source) -> _Header:
     with source.open() as stream:
         head = stream.read(HEAD_BYTES)
-        while not (first := _first_row(head, source, False)).row:
-            if len(head) > RECORD_BYTES:
-                raise OSError(f"a first row of more than {RECORD_BYTES:,} bytes")
-            if not (more := stream.read(len(head))):
+        while not (first := _first_row(head, source, False)).row and not stream.ended:
+            try:
+                head = longer(head, stream, "a first row")
+            except LongRecord:
+                if not _first_row(head, source, True).unclosed:
+                    raise
                 break
-            head += more
         damage = None if first.row else stream.damage
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise OSError("it is UTF-16, wanted UTF-8")
@@ -82,26 +84,26 @@ def _header(source: Source) -> _Header:
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=first.delimiter), [])
     except csv.Error as error:
         raise OSError(f"the first row is not CSV: {error}") from error
-    return _Header(names, first.delimiter, first.mark + len(first.row), damage)
+    return _Header(names, first.delimiter, first.at + len(first.row), damage)
 
 
 class _FirstRow(NamedTuple):
     row: bytes  # none if it goes on behind the data
-    mark: int  # bytes before it, of a byte order mark
+    at: int  # bytes before it: a byte order mark, empty lines
     delimiter: str
     unclosed: bool  # a quote in it is not closed where the data ends
 
 
 def _first_row(head: bytes, source: Source, last: bool) -> _FirstRow:
     """The first row of a file that begins like this; `last`: and that is all of it."""
-    mark = 3 if head.startswith(b"\xef\xbb\xbf") else 0
+    rows = head.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
     delimiter = "\t"
     if source.format != "tsv":
-        ends = _record_ends(head, ",", False)[0]
-        delimiter = _delimiter(head[mark : int(ends[0])] if len(ends) else head[mark:])
-    ends, unclosed = _record_ends(head[mark:], delimiter, last)
-    row = head[mark : mark + int(ends[0])] if len(ends) else b""
-    return _FirstRow(row, mark, delimiter, last and unclosed and len(ends) == 1)
+        ends = _record_ends(rows, ",", False)[0]
+        delimiter = _delimiter(rows[: int(ends[0])] if len(ends) else rows)
+    ends, unclosed = _record_ends(rows, delimiter, last)
+    row = rows[: int(ends[0])] if len(ends) else b""
+    return _FirstRow(row, len(head) - len(rows), delimiter, last and unclosed and len(ends) == 1)
 
 
 def _delimiter(row: bytes) -> str:
@@ -120,15 +122,20 @@ def read_delimited(number: int, source: Source, reading: Reading) -> Iterator[Pi
     if not names:
         return
     rows = _Rows(number, source, source.fields, names, delimiter, reading)
-    for block in blocks(source, reading, rows.cut, resume=False):
-        yield from rows.pieces(block, header_bytes)
-        if block.damage is not None:
-            name = f"{source.name}, after row {rows.row:,}"
-            reading.skipped.add(name, DAMAGED_COMPRESSION, block.damage)
-        elif rows.unclosed_bytes:
-            name = f"{source.name}, row {rows.row + 1:,}"
-            detail = f"it takes the rest of the file, {rows.unclosed_bytes:,} bytes"
-            reading.skipped.add(name, _UNCLOSED, detail)
+    try:
+        for block in blocks(source, reading, rows.cut, resume=False):
+            yield from rows.pieces(block, header_bytes)
+            if block.damage is not None:
+                name = f"{source.name}, after row {rows.row:,}"
+                reading.skipped.add(name, DAMAGED_COMPRESSION, block.damage)
+            elif rows.unclosed_bytes:
+                name = f"{source.name}, row {rows.row + 1:,}"
+                detail = f"it takes the rest of the file, {rows.unclosed_bytes:,} bytes"
+                reading.skipped.add(name, _UNCLOSED, detail)
+    except LongRecord as error:
+        if not rows.unclosed:
+            raise
+        reading.skipped.add(f"{source.name}, row {rows.row + 1:,}", _UNCLOSED, str(error))
 
 
 class _Rows:
@@ -144,6 +151,7 @@ class _Rows:
         reading: Reading,
     ) -> None:
         self.row = 0
+        self.unclosed = False  # the block in hand ends in a quoted field
         self.unclosed_bytes = 0  # of the last row, if a quote in it is never closed
         self._ends = np.zeros(0, dtype=np.int64)  # of the rows in the block in hand
         self._number = number
@@ -159,9 +167,9 @@ class _Rows:
 
     def cut(self, data: bytes, last: bool) -> int:
         """Where the last whole row ends."""
-        self._ends, unclosed = _record_ends(data, self._delimiter, last)
+        self._ends, self.unclosed = _record_ends(data, self._delimiter, last)
         end = int(self._ends[-1]) if len(self._ends) else 0
-        if last and unclosed:
+        if last and self.unclosed:
             self._ends = self._ends[:-1]
             self.unclosed_bytes = end - (int(self._ends[-1]) if len(self._ends) else 0)
         return end

@@ -1,13 +1,15 @@
 """Which fields of a record are the text, the id and the date: as the caller says, else by name; and
 which is the category, if the caller says so.
 
-A guess is the first name of a list that the records have, whatever its case. Where no name of the
-list is there and the records have one field of text only, that is the text. Without a text field
-nothing can be read, and the error shows the fields there are.
+A guess is the first name of a list that the records have, whatever its case. Fields of text come
+before those that have no values yet. Where no name of the list is there and the records have one
+field of text only, that is the text. Without a text field nothing can be read, and the error shows
+the fields there are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from roughly.errors import DocumentError
@@ -111,9 +113,12 @@ def choose(
     textual: list[str],
     subject: str,
     nested: dict[str, str] | None = None,
+    empty: Collection[str] = (),
 ) -> Fields:
     """The fields of records with these `names`, of which those in `textual` hold text. `nested`
-    has those of lists and objects, each with its type: they are neither dates nor categories."""
+    has those of lists and objects, each with its type: they are neither dates nor categories.
+    `empty` has those without values, which may be the text by their names: else an id beside them
+    would be, as the only text there is."""
     guessed = []
     nested = nested or {}
     for role, name in (("date", wanted.date), ("category", wanted.category)):
@@ -126,18 +131,18 @@ def choose(
             )
     text = wanted.text
     if text is None:
-        text = _first(TEXT, textual)
+        text = _first(TEXT, textual) or _first(TEXT, empty)
         if text is None and len(textual) == 1:
             text = textual[0]
         if text is None:
             shown = ", ".join(names[:20]) or "none"
-            empty = _first(TEXT, names)
+            named = _first(TEXT, names)
             raise MissingField(
                 f"{subject}: no field looks like the text: the fields are {shown}, "
                 + (
                     f"wanted one named {', '.join(TEXT[:5])} or the like"
-                    if empty is None
-                    else f"wanted text in {empty!r} or another of them"
+                    if named is None
+                    else f"wanted text in {named!r} or another of them"
                 ),
                 hint="name it with text_field (--text-field)",
             )
@@ -156,12 +161,7 @@ def choose(
     return Fields(text, id, date, wanted.category, tuple(guessed))
 
 
-def named_like_text(names: list[str]) -> list[str]:
-    """Those by whose names they would be the text."""
-    return [name for name in names if name.lower() in TEXT]
-
-
-def _first(candidates: tuple[str, ...], names: list[str]) -> str | None:
+def _first(candidates: tuple[str, ...], names: Collection[str]) -> str | None:
     """The candidate that stands first in its list, as the records spell it."""
-    spelt = {name.lower(): name for name in reversed(names)}
+    spelt = {name.lower(): name for name in reversed(list(names))}
     return next((spelt[name] for name in candidates if name in spelt), None)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -26,13 +26,12 @@ from roughly.documents.field import (
     check_present,
     choose,
     fieldless,
-    named_like_text,
 )
 from roughly.documents.file import reason
 from roughly.documents.path import delete_with, temporary_file
 from roughly.documents.reading import Reading
 from roughly.documents.source import Source
-from roughly.documents.table import Rows, fields_of_schema, nested
+from roughly.documents.table import Rows, fields_of_schema, is_textual, nested
 from roughly.errors import DocumentError, ParameterError
 
 NAME = "documents"
@@ -41,6 +40,8 @@ NAME = "documents"
 _CHUNK_ROWS = 4096
 # Dicts looked at for names.
 _SAMPLE_ITEMS = 100
+# Of tables looked at for types, which are in memory meanwhile.
+_SAMPLE_BYTES = 1 << 26
 
 _WANTED = (
     "a path or pattern, a list of texts or of Paths, a table or frame, or an iterable of strings, "
@@ -69,7 +70,7 @@ def _file_hint(file: Any) -> str:
 
 def memory_source(data: Any, wanted: Wanted, batch_bytes: int) -> Source:
     """What a caller handed over, as a source that can be read again and again."""
-    if callable(getattr(data, "read", None)) and not _is_table(data):
+    if _is_file(data) and not _is_table(data):
         # Its lines could be taken for texts, and those of JSON Lines are none.
         raise ParameterError(
             f"documents: cannot read: an open file ({type(data).__name__}), wanted its path",
@@ -96,7 +97,8 @@ def memory_source(data: Any, wanted: Wanted, batch_bytes: int) -> Source:
     if not _is_table(data) and iter(data) is data:
         items, first = _peeked(data)
         if first and _is_part(first[0]):
-            return _spooled_tables(items, _table(first[0], 1).schema, wanted)
+            looked, schema, empty = _looked_at(items)
+            return _spooled_tables(itertools.chain(looked, items), schema, wanted, empty)
         fields = _fields_of_items(first, wanted)
         parts = _item_batches(items, fields, wanted, batch_bytes)
         return _spooled(_item_schema(fields), parts, _item_fields(fields))
@@ -111,22 +113,25 @@ def memory_fields(source: Source, wanted: Wanted) -> Fields:
         return fields_of_schema(_schema_of_dataset(data), wanted, source.name, empty)
     if _is_pandas(data):
         names = [str(name) for name in data.columns]
-        # An empty column of objects counts as text: which of them it is, the name must say. Without
-        # rows the type says nothing: pandas makes it float64.
-        types = zip(names, data.dtypes, strict=True)
-        textual = [name for name, type in types if _is_pandas_text(type)]
-        if empty and not textual:
-            textual = named_like_text(names)
+        # An empty column of objects counts as text: which of them it is, the name must say. So it
+        # must of others without values: pandas makes them float64.
+        textual, valueless = [], []
+        for number, (name, type) in enumerate(zip(names, data.dtypes, strict=True)):
+            if _is_pandas_text(type):
+                textual.append(name)
+            elif data.iloc[:, number].isna().all():
+                valueless.append(name)
         absent = {role: name for role, name in wanted.named().items() if name not in names}
         check_present(absent, names, source.name)
-        return choose(wanted, names, textual, source.name, _pandas_nested(data))
+        return choose(wanted, names, textual, source.name, _pandas_nested(data), valueless)
     if isinstance(data, pa.Table):
-        return fields_of_schema(data.schema, wanted, source.name, empty)
+        return fields_of_schema(_looked_at([data])[1], wanted, source.name, empty)
     if hasattr(data, "__arrow_c_stream__"):
         return fields_of_schema(_stream(data).schema, wanted, source.name, empty)
-    _, first = _peeked(iter(data))
+    items, first = _peeked(iter(data))
     if first and _is_part(first[0]):
-        return fields_of_schema(_table(first[0], 1).schema, wanted, source.name)
+        _, schema, empty = _looked_at(items)
+        return fields_of_schema(schema, wanted, source.name, empty)
     return _fields_of_items(first, wanted)
 
 
@@ -145,7 +150,7 @@ def read_memory(number: int, source: Source, reading: Reading) -> Iterator[Piece
     elif hasattr(data, "__arrow_c_stream__"):
         parts = _stream(data)
     elif _is_part(next(iter(data), None)):
-        parts = (batch for table in _tables(data, fields) for batch in table.to_batches())
+        parts = (batch for _, table in _tables(data, fields) for batch in table.to_batches())
     else:
         parts = _item_batches(data, fields, reading.wanted, reading.batch_bytes)
         fields = _item_fields(fields)
@@ -153,6 +158,11 @@ def read_memory(number: int, source: Source, reading: Reading) -> Iterator[Piece
     for part in parts:
         if len(part):
             yield rows.piece(part)
+
+
+def _is_file(data: Any) -> bool:
+    """An open file. What reads one in parts, as pandas does, has no lines."""
+    return all(callable(getattr(data, name, None)) for name in ("read", "readline"))
 
 
 def _is_table(data: Any) -> bool:
@@ -189,6 +199,11 @@ def _one_table(items: Sequence[Any]) -> pa.Table:
     """Tables in memory put together, without copying them where they have the same columns."""
     tables = [_table(item, number) for number, item in enumerate(items, 1)]
     same = all(table.schema.equals(tables[0].schema) for table in tables)
+    if not same:
+        filled = {
+            name for table in tables for name, column in _columns(table) if _has_value(column)
+        }
+        tables = [_without_types(table, filled) for table in tables]
     try:
         return pa.concat_tables(tables, promote_options="none" if same else "permissive")
     except pa.ArrowException as error:
@@ -199,10 +214,61 @@ def _one_table(items: Sequence[Any]) -> pa.Table:
         ) from error
 
 
-def _tables(items: Iterable[Any], fields: Fields) -> Iterator[pa.Table]:
-    """The columns that are read of each item, which must have all of them."""
+def _columns(table: pa.Table) -> Iterator[tuple[str, pa.ChunkedArray]]:
+    return zip(table.schema.names, table.columns, strict=True)
+
+
+def _has_value(column: pa.ChunkedArray) -> bool:
+    has: bool = column.null_count < len(column)
+    return has
+
+
+def _without_types(table: pa.Table, names: Container[str]) -> pa.Table:
+    """The table with nulls for those of the named columns that have no value: their type says
+    nothing, and need not go with that of other tables."""
+    for number, (name, column) in enumerate(_columns(table)):
+        if name in names and not _has_value(column):
+            table = table.set_column(number, name, pa.nulls(len(column)))
+    return table
+
+
+def _looked_at(items: Iterable[Any]) -> tuple[list[Any], pa.Schema, bool]:
+    """The first tables, up to where the type of each column is known; their schema, and whether
+    they have no rows. The columns are those of the first one with rows; a column without a value
+    has the type that it has in the next one with a value."""
+    looked: list[Any] = []
+    schema = pa.schema([])
+    unknown: set[str] = set()
+    empty = True
+    size = 0
+    for number, item in enumerate(items, 1):
+        looked.append(item)
+        table = _table(item, number)
+        size += table.nbytes
+        if number == 1 or (empty and len(table)):
+            schema, empty = table.schema, not len(table)
+            unknown = {name for name, column in _columns(table) if not _has_value(column)}
+            # The type of a text that is null throughout may be believed: it is no guess.
+            unknown -= {field.name for field in schema if len(table) and is_textual(field.type)}
+        for name, column in _columns(table):
+            if name in unknown and _has_value(column):
+                unknown.remove(name)
+                schema = schema.set(schema.names.index(name), pa.field(name, column.type))
+        if not empty and (not unknown or size > _SAMPLE_BYTES):
+            break
+    for number, field in enumerate(schema):
+        if field.name in unknown and pa.types.is_floating(field.type):
+            schema = schema.set(number, pa.field(field.name, pa.null()))
+    return looked, schema, empty
+
+
+def _tables(items: Iterable[Any], fields: Fields) -> Iterator[tuple[int, pa.Table]]:
+    """The columns that are read of each item with rows, which must have all of them; and its
+    number."""
     for number, item in enumerate(items, 1):
         table = _table(item, number)
+        if not len(table):
+            continue
         names = table.schema.names
         for role, name in fields.named().items():
             if name not in names:
@@ -212,7 +278,7 @@ def _tables(items: Iterable[Any], fields: Fields) -> Iterator[pa.Table]:
                     hint="tables of one kind are wanted: read others by themselves",
                 )
         # By number: of two columns of one name the first is taken.
-        yield table.select([names.index(name) for name in fields.names()])
+        yield number, table.select([names.index(name) for name in fields.names()])
 
 
 def _is_dataset(data: Any) -> bool:
@@ -320,7 +386,9 @@ def _fields_of_items(first: list[Any], wanted: Wanted) -> Fields:
         for n, value in record.items()
         if isinstance(value, str | bytes)
     )
-    return choose(wanted, list(names), list(textual), NAME)
+    filled = {str(n) for record in records for n, value in record.items() if value is not None}
+    empty = [name for name in names if name not in filled]
+    return choose(wanted, list(names), list(textual), NAME, empty=empty)
 
 
 def _item_batches(
@@ -391,16 +459,19 @@ def _label(value: Any) -> str | None:
     return None if encoded is None else encoded.decode()
 
 
-def _spooled_tables(items: Iterable[Any], schema: pa.Schema, wanted: Wanted) -> Source:
-    """Tables that come once: the columns that are read, in the types that `schema` says."""
-    fields = fields_of_schema(schema, wanted, NAME)
+def _spooled_tables(
+    items: Iterable[Any], schema: pa.Schema, wanted: Wanted, empty: bool = False
+) -> Source:
+    """Tables that come once: the columns that are read, in the types that `schema` says; `empty`:
+    which are those of tables without rows."""
+    fields = fields_of_schema(schema, wanted, NAME, empty)
     columns = [schema.field(schema.names.index(name)) for name in fields.names()]
-    kept = pa.schema([(column.name, _decoded_type(column.type)) for column in columns])
+    kept = pa.schema([(column.name, _kept_type(column.type)) for column in columns])
 
     def parts() -> Iterator[pa.RecordBatch]:
-        for number, part in enumerate(_tables(items, fields), 1):
+        for number, part in _tables(items, fields):
             try:
-                yield from part.cast(kept).to_batches()
+                yield from _without_types(part, kept.names).cast(kept).to_batches()
             except pa.ArrowException as error:
                 types = [
                     f"{name!r} is {have}, wanted {want}"
@@ -412,14 +483,17 @@ def _spooled_tables(items: Iterable[Any], schema: pa.Schema, wanted: Wanted) -> 
                 raise ParameterError(
                     f"documents: item {number:,} has columns of other types than the first: "
                     f"{', '.join(types)}",
-                    hint="give a list of them, or cast them to one schema",
+                    hint="cast them to one schema",
                 ) from error
 
     return _spooled(kept, parts(), fields)
 
 
-def _decoded_type(type: pa.DataType) -> pa.DataType:
-    """An Arrow file has one dictionary of a column for all batches, which these need not have."""
+def _kept_type(type: pa.DataType) -> pa.DataType:
+    """An Arrow file has one dictionary of a column for all batches, which these need not have. Of
+    values that are yet to come, all but lists and objects can be written as text."""
+    if pa.types.is_null(type):
+        return pa.string()
     return type.value_type if pa.types.is_dictionary(type) else type
 
 

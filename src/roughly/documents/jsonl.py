@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from roughly import _core
 from roughly.documents.batch import Piece
-from roughly.documents.block import Block, blocks
+from roughly.documents.block import Block, blocks, longer
 from roughly.documents.category import NO_CATEGORY
 from roughly.documents.field import Fields, MissingField, Wanted, check_present, choose
 from roughly.documents.reading import Reading
@@ -36,7 +36,7 @@ _TEXTLESS = {
 
 def fields_of(source: Source, wanted: Wanted) -> Fields:
     """The fields that the first lines have."""
-    head, names, textual = _sample(source)
+    head, names, textual, empty = _sample(source)
     if not names and wanted.text is None:
         if not head.removeprefix(b"\xef\xbb\xbf").strip():
             return Fields("text")  # nothing to read, by whatever name
@@ -45,17 +45,19 @@ def fields_of(source: Source, wanted: Wanted) -> Fields:
             f"{source.name}: is not JSON Lines: it begins with {first!r}",
             hint="an object a line is wanted; of a list, jq -c '.[]' FILE makes that",
         )
-    return choose(wanted, names, textual, source.name)
+    return choose(wanted, names, textual, source.name, empty=empty)
 
 
-def _sample(source: Source) -> tuple[bytes, list[str], list[str]]:
-    """The beginning of a file, the names that its first records have, and those of text."""
+def _sample(source: Source) -> tuple[bytes, list[str], list[str], list[str]]:
+    """The beginning of a file, the names that its first records have, those of text, and those
+    that are null in all of them."""
     with source.open() as stream:
         head = stream.read(HEAD_BYTES)
-        while b"\n" not in head and (more := stream.read(len(head))):
-            head += more
+        while b"\n" not in head and not stream.ended:
+            head = longer(head, stream, "a first line")
     names: dict[str, None] = {}
     textual: dict[str, None] = {}
+    filled: set[str] = set()
     sample = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     for line in sample.split("\n")[:_SAMPLE_LINES]:
         try:
@@ -65,7 +67,8 @@ def _sample(source: Source) -> tuple[bytes, list[str], list[str]]:
         if isinstance(record, dict):
             names |= dict.fromkeys(record)
             textual |= {name: None for name, value in record.items() if isinstance(value, str)}
-    return head, list(names), list(textual)
+            filled |= {name for name, value in record.items() if value is not None}
+    return head, list(names), list(textual), [name for name in names if name not in filled]
 
 
 def read_jsonl(number: int, source: Source, reading: Reading) -> Iterator[Piece]:

@@ -126,6 +126,9 @@ def _below(folder: str, wanted: Format | None, skipped: Skipped) -> Iterator[Sou
                     if trees.have(entry):
                         skipped.ignored["link to what is read anyway"] += 1
                         continue
+                elif trees is not None and trees.read(entry):
+                    skipped.ignored["read under the name of a link"] += 1
+                    continue
                 if not entry.is_dir():
                     yield from _found(entry, wanted, skipped)
                     continue
@@ -154,13 +157,16 @@ def _name_bytes(entry: os.DirEntry[str]) -> bytes:
 
 
 class _Trees:
-    """The directories that are read with all below them: the one that was named, and those that
-    links led to."""
+    """What is read: directories with all below them, the one that was named and those that links
+    led to; and single files that links led to."""
 
     def __init__(self, folder: str) -> None:
         named = os.path.realpath(folder)
         self._roots = {named}
         self._above = set(_upwards(named))
+        self._files: set[str] = set()
+        # Of those files: most others need not be asked for their path.
+        self._names: set[str] = set()
 
     def have(self, link: os.DirEntry[str]) -> bool:
         """Whether a link leads to what is read without it, or to a directory around the named one.
@@ -170,7 +176,14 @@ class _Trees:
             return True
         if link.is_dir():
             self._roots.add(target)
+        elif link.is_file():
+            self._files.add(target)
+            self._names.add(os.path.basename(target))
         return False
+
+    def read(self, file: os.DirEntry[str]) -> bool:
+        """Whether a link to this file was read before its directory was come to."""
+        return file.name in self._names and os.path.realpath(file) in self._files
 
 
 def _upwards(path: str) -> Iterator[str]:

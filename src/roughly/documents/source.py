@@ -11,6 +11,7 @@ import io
 import itertools
 import json
 import os
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,11 +42,12 @@ _FORMATS: dict[str, Format] = {
 
 # How files begin that a program compressed whose files are not read.
 _OTHERS = {
-    b"BZh": "bzip2",
-    b"\xfd7zXZ\0": "xz",
-    b"\x04\x22\x4d\x18": "lz4",
-    b"PK\x03\x04": "zip",
-    b"7z\xbc\xaf\x27\x1c": "7z",
+    # A word may begin like its mark; a block or the end follows, with digits of pi or of its root.
+    "bzip2": rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)",
+    "xz": rb"\xfd7zXZ\0",
+    "lz4": rb"\x04\x22\x4d\x18",
+    "zip": rb"PK\x03\x04",
+    "7z": rb"7z\xbc\xaf\x27\x1c",
 }
 
 # Enough to know a format and to guess fields.
@@ -173,8 +175,8 @@ def format_of_head(head: bytes) -> Format:
 
 
 def _refuse_other_compressions(head: bytes) -> None:
-    for begin, name in _OTHERS.items():
-        if head.startswith(begin):
+    for name, begin in _OTHERS.items():
+        if re.match(begin, head):
             raise WrongForm(
                 f"it is compressed with {name}, wanted gzip, zstd or no compression",
                 "decompress it, to a file or into standard input",
@@ -185,7 +187,8 @@ def _delimited_format(head: bytes) -> Format | None:
     """CSV or TSV, if the first row has several names, one of them that of a text, and nearly all
     rows after it have as many fields. Where there is but one row, or not even all of that, another
     name must be that of an id or a date: two lines of prose may have as many commas."""
-    text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    begin = head.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+    text = begin.decode("utf-8", "replace")
     for delimiter in ",\t;|":
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         try:

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from roughly.documents.batch import Piece
 from roughly.documents.date import can_be_dates
-from roughly.documents.field import Fields, MissingField, Wanted, choose, named_like_text, option
+from roughly.documents.field import Fields, MissingField, Wanted, choose, option
 from roughly.documents.reading import Reading
 from roughly.documents.skipped import DAMAGED_BATCHES, DAMAGED_ROWS, NO_TEXT
 from roughly.documents.source import COMPRESSIONS, Source, WrongForm
@@ -37,21 +37,16 @@ _TEXTUAL = (
 def fields_of_schema(
     schema: pa.Schema, wanted: Wanted, subject: str, without_rows: bool = False
 ) -> Fields:
-    """The fields of a table; only columns of text or bytes can be the text. Where there is none,
-    the name is enough for a column that has no values, whose type says nothing."""
+    """The fields of a table; only columns of text or bytes can be the text, and by their names
+    those that have no values, whose type says nothing."""
     try:
         names: list[str] = schema.names
     except UnicodeDecodeError as error:
         raise pa.ArrowInvalid(f"the name of a column is damaged: {error}") from error
-    textual = [name for name, type in zip(names, schema.types, strict=True) if _is_textual(type)]
-    if not textual:
-        empty = [
-            name
-            for name, type in zip(names, schema.types, strict=True)
-            if without_rows or pa.types.is_null(type)
-        ]
-        textual = named_like_text(empty)
-    fields = choose(wanted, names, textual, subject, nested(names, schema.types))
+    columns = list(zip(names, schema.types, strict=True))
+    textual = [name for name, type in columns if is_textual(type)]
+    empty = [name for name, type in columns if without_rows or pa.types.is_null(type)]
+    fields = choose(wanted, names, textual, subject, nested(names, schema.types), empty)
     for role, name in fields.named().items():
         if name not in names:
             raise MissingField(
@@ -69,7 +64,8 @@ def nested(names: list[str], types: list[pa.DataType]) -> dict[str, str]:
     }
 
 
-def _is_textual(type: pa.DataType) -> bool:
+def is_textual(type: pa.DataType) -> bool:
+    """Whether a column of a type holds text or bytes."""
     if pa.types.is_dictionary(type):
         type = type.value_type
     return any(test(type) for test in _TEXTUAL)
@@ -90,7 +86,7 @@ class Rows:
         position = np.arange(self.row, self.row + len(batch), dtype=np.int64)
         self.row += len(batch)
         content = _array(batch, self._fields.text)
-        if not _is_textual(content.type):
+        if not is_textual(content.type):
             content = content.cast(pa.string())
         keep = None
         if content.null_count:
