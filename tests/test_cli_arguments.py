@@ -174,6 +174,11 @@ def test_an_interruption_tells_what_is_left(
         status, _, err = run(capsys, "cluster", more, "-o", new, "--quiet")
         assert status == 130
         assert f"{new} is not complete yet: the same command goes on with it" in err
+        _, _, err = run(capsys, "cluster", more, "-o", new, "--quiet", "--force")
+        assert f"{new} is not complete yet: the same command without --force goes on" in err
+        # One that is there stays.
+        _, _, err = run(capsys, "cluster", more, "-o", path, "--quiet", "--force")
+        assert err == f"roughly: interrupted; {path} is as it was before\n"
     assert run(capsys, "cluster", more, "-o", new, "--quiet")[0] == 0
     with monkeypatch.context() as patch:
         patch.setattr("roughly.corpus.corpus.Corpus._move_on", stop)  # after the commit

@@ -18,6 +18,7 @@ from roughly.clustering.clusters import Clusters
 from roughly.clustering.join import MassRule
 from roughly.clustering.settings import Settings, settings_for
 from roughly.corpus import Corpus, create_corpus, is_corpus
+from roughly.corpus.manifest import _encoded
 from roughly.corpus.results import NAMES, write_results
 from roughly.documents import open_documents
 from roughly.errors import BusyError, DamageError, DocumentError, MismatchError, RoughlyError
@@ -274,6 +275,34 @@ def test_what_takes_the_place_of_a_corpus_must_be_complete(made: Made, tmp_path:
     assert Corpus(path).verify() == []
 
 
+def test_results_that_cannot_be_written_of_what_took_the_place(made: Made, tmp_path: Path) -> None:
+    path = tmp_path / "a.roughly"
+    shutil.copytree(made[1], path)
+
+    def fail(found: Clusters) -> None:
+        raise DocumentError("a.roughly: cannot write: no space left on device", hint="make room")
+
+    with pytest.raises(DocumentError, match=r"hint: make room; the corpus is complete, and its"):
+        make(write_inputs(tmp_path / "fewer.jsonl", 10), path, force=True, finish=fail)
+    assert len(Corpus(path)) == 10 and Corpus(path).verify() == []
+    assert [p.name for p in (path / "segments").iterdir()] == ["000002"]
+
+
+def test_a_corpus_of_another_format_is_not_lost(made: Made, tmp_path: Path) -> None:
+    path = tmp_path / "a.roughly"
+    shutil.copytree(made[1], path)
+    plain = json.loads((path / "corpus.json").read_text())
+    plain.pop("crc32c")
+    plain["format"] = 3
+    (path / "corpus.json").write_bytes(_encoded(plain))
+    before = sorted(files_of(path))
+    with pytest.raises(MismatchError, match="it has format 3, wanted 2"):
+        make(made[0], path, force=True)
+    assert [p for p in sorted(files_of(path)) if p.name != "lock"] == [
+        p for p in before if p.name != "lock"
+    ]
+
+
 def test_a_damaged_corpus_can_be_made_anew(made: Made, tmp_path: Path) -> None:
     path = tmp_path / "a.roughly"
     shutil.copytree(made[1], path)
@@ -317,6 +346,13 @@ def test_what_cannot_be_read_leaves_no_directory(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match=r"bad\.parquet: cannot read"):
         make(tmp_path / "bad.parquet", tmp_path / "c.roughly")
     assert not (tmp_path / "c.roughly").exists()
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / ".keep.part").write_text("mine")
+    (tmp_path / "link").symlink_to("own")
+    for name in ("own", "link"):
+        with pytest.raises(DocumentError, match=r"bad\.parquet: cannot read"):
+            make(tmp_path / "bad.parquet", tmp_path / name)
+        assert (tmp_path / "own" / ".keep.part").read_text() == "mine"
 
 
 def test_what_is_not_ours_stays(made: Made, tmp_path: Path) -> None:

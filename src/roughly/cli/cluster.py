@@ -229,7 +229,7 @@ def _make(arguments: argparse.Namespace) -> Clusters:
         scratch_bytes = found.outcome.facts.get("disk_bytes", 0)
         _write_results(found, path)
 
-    with changing(arguments.output), Progress(quiet=arguments.quiet) as progress:
+    with changing(arguments.output, arguments.force), Progress(quiet=arguments.quiet) as progress:
         corpus = create_corpus(
             documents,
             sketcher,

@@ -272,10 +272,17 @@ def _refuse_other(directory: Path) -> None:
     from roughly.deduplication.placing import MARK
     from roughly.storage.durable import finished_names
 
+    if directory.is_symlink():
+        raise DocumentError(
+            f"{printable(str(directory))}: will not be used: it is a link",
+            hint="remove it, or choose another output",
+        )
     names = finished_names(directory) if directory.is_dir() else set()
-    # A run that was killed as it began, or began anew, may have no journal, but then it has these.
-    begun = {"lock", "steps"} <= names or ("lock" in names and names <= {"lock", "segment", MARK})
-    if names and not begun and "steps.json" not in names:
+    # What a run has there, and copies and scratch files if it was killed.
+    own = {"lock", "steps", "steps.json", "segment", MARK}
+    others = {name for name in names - own if not name.startswith(("contents.arrow", "roughly-"))}
+    # One that was killed as it began, or began anew, may have no journal, but then it has a lock.
+    if others or (names and not names & {"lock", "steps.json"}):
         raise DocumentError(
             f"{printable(str(directory))}: will not be used: there is something else",
             hint="move it away, or choose another output",
@@ -283,15 +290,9 @@ def _refuse_other(directory: Path) -> None:
 
 
 def _remove_run(directory: Path) -> None:
-    """All at once: it is there, or has ended. Of a link, what is in the directory behind it."""
+    """All at once: it is there, or has ended."""
     from roughly.storage.durable import temporary
 
-    if directory.is_symlink():
-        for name in ("segment", "steps", "steps.json"):
-            _remove_all(directory / name)
-        for path in directory.iterdir():
-            _remove_all(path)
-        return
     ended = temporary(directory)
     with contextlib.suppress(OSError):
         directory.rename(ended)

@@ -13,6 +13,7 @@ import gc
 import os
 import signal
 import sys
+import time
 from collections import deque
 from collections.abc import Sequence
 from importlib import import_module
@@ -24,6 +25,10 @@ from roughly.documents.file import printable
 from roughly.errors import ParameterError, RoughlyError
 
 DONE, ERROR, INTERRUPTED = 0, 2, 130
+
+# Between two interruptions that both count.
+_PATIENCE_S = 3.0
+_interrupted: float | None = None
 
 
 class _Parser(argparse.ArgumentParser):
@@ -134,9 +139,12 @@ def run() -> int:
 
 
 def _interrupt(*_: object) -> None:
-    """Once: whoever is impatient must not stop the tidying up."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    raise KeyboardInterrupt
+    """Whoever is impatient must not stop the tidying up; who insists for some seconds may."""
+    global _interrupted
+    now = time.monotonic()
+    if _interrupted is None or now - _interrupted > _PATIENCE_S:
+        _interrupted = now
+        raise KeyboardInterrupt
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -38,9 +38,9 @@ def counted(count: int, noun: str) -> str:
 
 
 @contextlib.contextmanager
-def changing(corpus: str) -> Iterator[None]:
+def changing(corpus: str, force: bool = False) -> Iterator[None]:
     """While a corpus is made or changed: an interruption tells how it is left. A change is
-    made by replacing its manifest, once."""
+    made by replacing its manifest, once. With `force` the same command would begin anew."""
     before = _manifest(corpus)
     try:
         yield
@@ -48,7 +48,8 @@ def changing(corpus: str) -> Iterator[None]:
         now = _manifest(corpus)
         state = "is as it was before" if now == before else "is changed, all of it"
         if now is None:
-            state = "is not complete yet: the same command goes on with it"
+            aside = " without --force" if force else ""
+            state = f"is not complete yet: the same command{aside} goes on with it"
         end.add_note(f"{printable(corpus)} {state}")
         raise
 

@@ -55,7 +55,8 @@ Parameters = ParamSpec("Parameters")
 
 # Rows of a table that are made at once.
 _STEP = 1 << 16
-# Pairs by containment that are looked for among those by resemblance at once: 16 MiB of names.
+# Pairs by containment that are looked for among those by resemblance at once, or more with more
+# memory, of which a tenth goes to their names: each time all by resemblance are gone through.
 _NAMES = 1 << 21
 
 _NEAR, _CONTAINED, _CONTAINS = range(len(KINDS), len(KINDS) + 3)
@@ -413,7 +414,8 @@ class Clusters:
         """Pairs by containment, and which of them are there by resemblance too, at `least` or more.
         Neither are in order, and there may be more of both than fit in memory."""
         tables = iter(self.outcome.pairs("containment"))
-        for names, count in _gathered(self.outcome.pairs("containment")):
+        at_once = max(_NAMES, (self.memory_bytes or 0) // 256)
+        for names, count in _gathered(self.outcome.pairs("containment"), at_once):
             again = np.zeros(len(names), bool)
             for others in self.outcome.pairs("resemblance"):
                 # In order they are found faster: fewer of the names are looked at.
@@ -695,12 +697,12 @@ class _Some(Generic[Scalar]):
         return found
 
 
-def _gathered(tables: Iterable[PairTable]) -> Iterator[tuple[_Names, int]]:
+def _gathered(tables: Iterable[PairTable], at_once: int) -> Iterator[tuple[_Names, int]]:
     """The names of the pairs of some tables, in order, and of how many tables they are."""
     waiting: list[_Names] = []
     for table in tables:
         waiting.append(_pair_names(table))
-        if sum(map(len, waiting)) >= _NAMES:
+        if sum(map(len, waiting)) >= at_once:
             yield np.sort(np.concatenate(waiting)), len(waiting)
             waiting.clear()
     if waiting:

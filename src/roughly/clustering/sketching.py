@@ -47,7 +47,7 @@ def identity(
             # A copy of standard input is made anew each time: what is in it counts.
             mark = _checksum(source.path) if source.spooled else status.st_mtime_ns
             # What was found is read with more care than what was named.
-            inputs.append([source.name, status.st_size, mark, source.found])
+            inputs.append([source.name, status.st_size, mark, source.found, source.wanted])
         except OSError:
             inputs.append([source.name, None])
     simhash = {} if simhasher is None else {"simhash": asdict(simhasher.parameters)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Callable
@@ -28,7 +29,7 @@ from roughly.corpus.manifest import (
 from roughly.corpus.results import RESULTS
 from roughly.corpus.snapshot import Snapshot
 from roughly.documents.file import printable
-from roughly.errors import DocumentError, RoughlyError
+from roughly.errors import DamageError, DocumentError, RoughlyError
 from roughly.pipeline import give_back_memory
 from roughly.storage.collection import Collection
 from roughly.storage.durable import finished_names, make_directory, sync, writing
@@ -91,6 +92,7 @@ def make_corpus(
 
 
 def _make_anew(run: _Run, directory: Path, force: bool, finish: Finish) -> None:
+    was_there = os.path.lexists(directory)
     make_directory(directory)
     with WriterLock(directory):
         if not force:
@@ -100,8 +102,10 @@ def _make_anew(run: _Run, directory: Path, force: bool, finish: Finish) -> None:
             try:
                 next(iter(run.documents), None)
             except BaseException:
-                if finished_names(directory) == {"lock"}:
-                    shutil.rmtree(directory)
+                if not was_there:
+                    with contextlib.suppress(OSError):
+                        (directory / "lock").unlink()
+                        directory.rmdir()
                 raise
             _clear(directory)  # What is there without a journal is left of a corpus.
         found = run.make(directory)
@@ -114,7 +118,8 @@ def _make_anew(run: _Run, directory: Path, force: bool, finish: Finish) -> None:
 
 
 def _make_in_place_of(run: _Run, directory: Path, finish: Finish) -> None:
-    """As one change of the corpus that is there: until all is done it stays, whatever happens."""
+    """As one change of the corpus that is there: it stays until the new one is complete. Its
+    results are written after that, and can be had again."""
     with Change(directory) as change:
         found = run.make(change.work)
         segment, forest = change.new_segment(), change.new_forest()
@@ -124,9 +129,16 @@ def _make_in_place_of(run: _Run, directory: Path, finish: Finish) -> None:
         change.commit(run.manifest(found, segment, forest))
         after = Snapshot(directory, shared=False)
         outcome = replace(after.outcome, facts=found.outcome.facts)
-        finish(replace(found, segment=after.collection, outcome=outcome))
-        after.close()
-        change.collect()
+        try:
+            finish(replace(found, segment=after.collection, outcome=outcome))
+        except RoughlyError as error:
+            name = printable(str(directory))
+            kept = f"the corpus is complete, and its tables are written by: roughly cluster {name}"
+            hint = kept if error.hint is None else f"{error.hint}; {kept}"
+            raise type(error)(error.message, hint) from error
+        finally:
+            after.close()
+            change.collect()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +205,13 @@ def _has_ended(directory: Path, parameters: dict[str, Any]) -> bool:
 
 
 def _is_sound(directory: Path) -> bool:
-    """Whether there is a corpus that can be kept until another one takes its place."""
+    """Whether there is a corpus that can be kept until another one takes its place. One of another
+    format can, too, by whoever reads that: it is an error."""
+    if not is_corpus(directory):
+        return False
     try:
         Snapshot(directory, shared=False).close()
-    except RoughlyError:
+    except DamageError:
         return False
     return True
 

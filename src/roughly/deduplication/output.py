@@ -189,7 +189,7 @@ def _fill(part: Path, folder: Path, gone: list[Path]) -> None:
         target = folder / os.path.relpath(source, part)
         target.mkdir(exist_ok=True)
         for name in names:
-            _replace(Path(source, name), target / name)
+            _replace(Path(source, name), target / name)  # a link there leads to somebody's file
     for path in gone:
         path.unlink(missing_ok=True)
     sync_below(folder)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -206,10 +207,10 @@ def _targets(sources: list[Source], folder: Path, root: str | None) -> list[Path
         for source, path in zip(sources, paths, strict=True)
     ]
     if len(set(targets)) < len(targets):
-        twice = next(t for n, t in enumerate(targets) if t in targets[:n])
+        twice = Counter(targets).most_common(1)[0][0]
         name = printable(str(twice.relative_to(folder)))
         raise ParameterError(
-            f"{name}: cannot be written back: it is among the inputs twice",
+            f"{name}: cannot be written back: it would be of two inputs",
             hint="name every file once",
         )
     return targets

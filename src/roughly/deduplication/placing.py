@@ -13,6 +13,7 @@ import fcntl
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -73,6 +74,8 @@ def writing_part(part: Path, target: Path, folder: bool) -> Iterator[None]:
             part.mkdir(exist_ok=True)
         kind = os.O_RDONLY if folder else os.O_RDWR | os.O_CREAT
         descriptor = os.open(part, kind | os.O_NOFOLLOW, 0o666)
+        if not folder and target.is_file():
+            os.fchmod(descriptor, stat.S_IMODE(target.stat().st_mode))
     try:
         _lock(descriptor, part, target)
         try:
