@@ -162,7 +162,11 @@ def test_names_of_compressions_that_are_not_written(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["a", "b"]}), tmp_path / "c.parquet")
     run = command("dedup", "c.parquet", "-o", "d.parquet.zst", cwd=tmp_path)
     assert_error(run, "d.parquet.zst: will not write: the name says a compression", "choose")
-    assert names(tmp_path) == ["a.jsonl", "c.parquet"]
+    (tmp_path / "e.txt").write_text("a text")
+    for name in ("f.parquet", "f.warc"):
+        run = command("dedup", "e.txt", "-o", name, cwd=tmp_path)
+        assert_error(run, f"{name}: will not write: the name says {name[2:]}", "the input's")
+    assert names(tmp_path) == ["a.jsonl", "c.parquet", "e.txt"]
 
 
 def test_names_of_what_was_not_read(tmp_path: Path) -> None:

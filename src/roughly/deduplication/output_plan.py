@@ -185,7 +185,9 @@ def _check_name(source: Source, out: str) -> None:
         )
     if source.spooled and not source.size_bytes and said not in ("parquet", "arrow"):
         return  # nothing came, which may be anything that needs no bytes
-    if said is not None and said != source.format and "text" not in (said, source.format):
+    # Text may be called what it likes, as long as it can be lines.
+    as_text = said == "text" or (source.format == "text" and said in ("jsonl", "csv", "tsv"))
+    if said is not None and said != source.format and not as_text:
         raise ParameterError(
             f"{printable(out)}: will not write: the name says {said}, the documents are"
             f" {source.format}",

@@ -20,6 +20,7 @@ from pathlib import Path
 from roughly.documents.file import printable
 from roughly.errors import BusyError
 from roughly.storage.durable import temporary, write_durably, writing
+from roughly.storage.lock import is_at
 
 MARK = "placing"
 
@@ -88,7 +89,7 @@ def writing_part(part: Path, target: Path, folder: bool) -> Iterator[None]:
             yield
         finally:
             with contextlib.suppress(OSError):
-                if _is_there(descriptor, part):
+                if is_at(descriptor, part):
                     _remove(part)
     finally:
         os.close(descriptor)
@@ -97,7 +98,7 @@ def writing_part(part: Path, target: Path, folder: bool) -> Iterator[None]:
 def _lock(descriptor: int, part: Path, target: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        free = _is_there(descriptor, part)
+        free = is_at(descriptor, part)
     except BlockingIOError:
         free = False
     except OSError:
@@ -107,14 +108,6 @@ def _lock(descriptor: int, part: Path, target: Path) -> None:
             f"{printable(str(target))}: in use: another process is writing to it",
             hint="wait until it has ended, or choose another place",
         )
-
-
-def _is_there(descriptor: int, path: Path) -> bool:
-    """Whether it still has this name."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(path))
-    except FileNotFoundError:
-        return False
 
 
 def _remove(path: Path) -> None:

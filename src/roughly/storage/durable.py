@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from roughly import _core
@@ -82,18 +82,18 @@ def remove_leftovers(directory: Path) -> None:
 
 def sync(path: Path) -> None:
     """Waits until a file, or a directory's names, are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    _wait_for(os.fsync, path)
 
 
 def sync_below(folder: Path) -> None:
     """Waits until everything below a directory is on the disk, however many files it has."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    _wait_for(_core.sync_file_system, folder)
+
+
+def _wait_for(done: Callable[[int], None], path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        _core.sync_file_system(descriptor)
+        done(descriptor)
     finally:
         os.close(descriptor)
 

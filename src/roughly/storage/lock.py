@@ -39,7 +39,7 @@ class WriterLock:
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError as error:
                     raise self._busy(descriptor) from error
-                if not _is_there(descriptor, path):  # who had it has ended, and removed it
+                if not is_at(descriptor, path):  # who had it has ended, and removed it
                     raise self._busy(descriptor)
                 os.ftruncate(descriptor, 0)
                 os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
@@ -85,7 +85,8 @@ class ReaderLock:
         self._close()
 
 
-def _is_there(descriptor: int, path: Path) -> bool:
+def is_at(descriptor: int, path: Path) -> bool:
+    """Whether an open file, or directory, still has this name."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except FileNotFoundError:
